@@ -1,0 +1,141 @@
+"""Prompts are Jinja2 templates, rendered in a sandbox in which a name without a value is an error.
+
+Pure code: the same template and variables always give the same text. What could make a prompt depend on anything else
+(random choice, lipsum) or grow without bound (ranges, padding, repetition) does not exist in the sandbox.
+"""
+
+import traceback
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError, UndefinedError, meta
+from jinja2.sandbox import ImmutableSandboxedEnvironment, SecurityError
+from jinja2.utils import missing
+
+MAX_TEMPLATE_CHARACTERS = 100_000
+MAX_PROMPT_CHARACTERS = 400_000  # about 100,000 tokens: more than most models read
+
+_REMOVED_FILTERS = ("center", "filesizeformat", "format", "pprint", "random", "urlize", "xmlattr")
+_PADDING_METHODS = frozenset({"center", "expandtabs", "format", "format_map", "ljust", "replace", "rjust", "zfill"})
+_FAULTS = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError, MemoryError)
+
+
+class PromptError(ValueError):
+    """A prompt that cannot be used; the text is one sentence that says where and what to do."""
+
+
+class _NamedUndefined(StrictUndefined):
+    """Says which name has no value, in the words of the person who wrote the template."""
+
+    @property
+    def _undefined_message(self) -> str:
+        if self._undefined_hint:
+            return self._undefined_hint
+        if self._undefined_obj is missing:
+            return f'"{self._undefined_name}" has no value here'
+        return f'there is no "{self._undefined_name}" in the value that is asked for it'
+
+
+class _PromptSandbox(ImmutableSandboxedEnvironment):
+    intercepted_binops = frozenset({"*", "**", "%"})
+
+    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+        if not all(isinstance(side, int | float) for side in (left, right)):
+            raise SecurityError(f'"{operator}" works on numbers only')
+        if operator == "**":
+            raise SecurityError('"**" is not available')
+        return super().call_binop(context, operator, left, right)
+
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        if isinstance(obj, str) and attr in _PADDING_METHODS:
+            return False
+        return super().is_safe_attribute(obj, attr, value)
+
+
+def _environment() -> _PromptSandbox:
+    sandbox = _PromptSandbox(undefined=_NamedUndefined, autoescape=False, trim_blocks=True, lstrip_blocks=True)
+    sandbox.globals.clear()
+    for name in _REMOVED_FILTERS:
+        del sandbox.filters[name]
+    return sandbox
+
+
+_SANDBOX = _environment()
+
+
+def render_messages(system: str, user: str, variables: Mapping[str, Any]) -> list[dict[str, str]]:
+    """The chat messages of one call: `[{"role": "system"|"user", "content": text}, ...]`.
+
+    There is no system message when its text is empty. Raises PromptError when a name has no value, when the user's
+    message is empty or when the text is longer than MAX_PROMPT_CHARACTERS.
+
+    >>> render_messages("", "Is {{ item.act }} fine?", {"item": {"act": "tipping"}})
+    [{'role': 'user', 'content': 'Is tipping fine?'}]
+    """
+    texts = {"system": _render(system, variables, "system"), "user": _render(user, variables, "user")}
+    if not texts["user"]:
+        raise PromptError("The user prompt is empty: write what the model is asked.")
+    return [{"role": role, "content": text} for role, text in texts.items() if text]
+
+
+def template_variables(source: str) -> set[str]:
+    """The top-level names that a template uses and does not set itself; raises PromptError when it is malformed.
+
+    >>> sorted(template_variables("{{ item.text }} {% for q in questions %}{{ q }}{% endfor %}"))
+    ['item', 'questions']
+    """
+    check_template(source)
+    return meta.find_undeclared_variables(_SANDBOX.parse(source))
+
+
+def check_template(source: str) -> None:
+    """Raise PromptError with one sentence (line and what) when the template is malformed; return nothing otherwise."""
+    if len(source) > MAX_TEMPLATE_CHARACTERS:
+        raise PromptError(f"The prompt has {len(source):,} characters; use at most {MAX_TEMPLATE_CHARACTERS:,}.")
+    try:
+        _compiled(source)
+    except TemplateSyntaxError as error:
+        raise PromptError(f"Line {error.lineno}: {_as_sentence(error.message)}") from error
+    except (TemplateError, RecursionError) as error:
+        raise PromptError(f"The prompt cannot be read: {_as_sentence(str(error))}") from error
+
+
+@lru_cache(maxsize=256)  # a job renders one template for thousands of items
+def _compiled(source: str) -> Template:
+    return _SANDBOX.from_string(source)
+
+
+def _render(source: str, variables: Mapping[str, Any], role: str) -> str:
+    try:
+        check_template(source)
+    except PromptError as error:
+        raise PromptError(f"{role.capitalize()} prompt: {error}") from error
+    parts, length = [], 0
+    try:
+        for part in _compiled(source).generate(variables):
+            length += len(part)
+            if length > MAX_PROMPT_CHARACTERS:
+                raise PromptError(f"The {role} prompt grows past {MAX_PROMPT_CHARACTERS:,} characters; shorten it.")
+            parts.append(part)
+    except PromptError:
+        raise
+    except _FAULTS as error:
+        raise PromptError(f"{_place(error, role)}: {_as_sentence(_what(error, variables))}") from error
+    return "".join(parts).strip()
+
+
+def _place(error: BaseException, role: str) -> str:
+    """Where in the template an error arose: Jinja2 puts the template's own lines into the traceback."""
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == "<template>"]
+    return f"{role.capitalize()} prompt, line {lines[-1]}" if lines else f"{role.capitalize()} prompt"
+
+
+def _what(error: BaseException, variables: Mapping[str, Any]) -> str:
+    if isinstance(error, UndefinedError):
+        return f"{error.message}; the names with a value are {', '.join(sorted(variables)) or 'none'}"
+    return str(error) or type(error).__name__
+
+
+def _as_sentence(text: str | None) -> str:
+    return (text or "it is malformed").strip().rstrip(".") + "."
