@@ -1,0 +1,58 @@
+/* Draws every figure from its Vega-Lite specification. The interpreter (`ast`) evaluates expressions without `eval`. */
+
+function token(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}
+
+function theme() {
+  const [text, muted, border, font] = ["--text", "--text-muted", "--border", "--font"].map(token);
+  const words = { labelColor: muted, titleColor: text, labelFont: font, titleFont: font, labelFontSize: 12, titleFontSize: 12 };
+  return {
+    background: "transparent",
+    font,
+    view: { stroke: null },
+    axis: { ...words, domainColor: muted, tickColor: muted, gridColor: border, titleFontWeight: "normal" },
+    legend: words,
+    header: words,
+    title: { color: text, subtitleColor: muted, font, fontSize: 14, anchor: "start" },
+    text: { color: text, font, fontSize: 12 },
+    rule: { color: muted },
+  };
+}
+
+async function draw(chart) {
+  const { vegaEmbed } = await import(chart.dataset.vegaUrl);
+  const answer = await fetch(chart.dataset.specUrl, { headers: { Accept: "application/json" } });
+  if (!answer.ok) throw new Error(`status ${answer.status}`);
+  const { config, ...spec } = await answer.json();
+  chart.replaceChildren();
+  await vegaEmbed(chart, { ...spec, background: null }, {
+    ast: true,
+    actions: false,
+    renderer: "svg",
+    defaultStyle: false,
+    tooltip: { disableDefaultStyle: true },
+    config: theme(),
+  });
+}
+
+async function drawOrSay(chart) {
+  try {
+    await draw(chart);
+  } catch (error) {
+    chart.classList.add("chart-failed");
+    chart.removeAttribute("role");
+    chart.textContent = `The figure could not be drawn (${error.message}). Reload the page, or open the SVG below.`;
+  }
+}
+
+function drawAll() {
+  document.querySelectorAll(".chart[data-spec-url]").forEach(drawOrSay);
+}
+
+drawAll();
+document.documentElement.addEventListener("themechange", drawAll);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+document.addEventListener("htmx:afterSwap", (event) => {
+  event.target.querySelectorAll?.(".chart[data-spec-url]").forEach(drawOrSay);
+});
