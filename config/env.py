@@ -1,0 +1,39 @@
+"""Strict readers of environment variables: a missing or unknown value ends in one sentence that says what to set."""
+
+import os
+
+from django.core.exceptions import ImproperlyConfigured
+
+TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
+
+
+def text(name: str, default: str | None = None) -> str:
+    value = os.environ.get(name, "").strip()
+    if value:
+        return value
+    if default is None:
+        raise ImproperlyConfigured(f"Set the environment variable {name}.")
+    return default
+
+
+def flag(name: str, default: bool) -> bool:
+    value = os.environ.get(name, "").strip().lower()
+    if not value:
+        return default
+    if value in TRUE | FALSE:
+        return value in TRUE
+    raise ImproperlyConfigured(f"{name} is {value!r}; set it to true or false.")
+
+
+def integer(name: str, default: int, *, minimum: int = 0) -> int:
+    value = os.environ.get(name, "").strip()
+    if not value:
+        return default
+    if value.isdigit() and int(value) >= minimum:
+        return int(value)
+    raise ImproperlyConfigured(f"{name} is {value!r}; set it to a whole number of at least {minimum}.")
+
+
+def words(name: str, default: str = "") -> list[str]:
+    """A comma-separated list."""
+    return [word.strip() for word in os.environ.get(name, default).split(",") if word.strip()]

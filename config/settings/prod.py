@@ -1,0 +1,18 @@
+"""Production: no default secrets; refuses to start without them."""
+
+from config import env
+from config.settings.base import *  # noqa: F403
+from config.settings.base import require_field_keys
+
+DEBUG = False
+SECRET_KEY = env.text("SECRET_KEY")
+ALLOWED_HOSTS = env.text("ALLOWED_HOSTS").split(",")
+CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS")
+require_field_keys()
+
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+SECURE_SSL_REDIRECT = env.flag("SECURE_SSL_REDIRECT", True)
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
+SECURE_HSTS_SECONDS = 60 * 60 * 24 * 365
+SESSION_COOKIE_SECURE = True
+CSRF_COOKIE_SECURE = True

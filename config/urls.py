@@ -1,0 +1,20 @@
+"""Every address of the platform."""
+
+from django.urls import include, path
+
+from config import health
+from studies import participant_urls
+
+urlpatterns = [
+    path("healthz", health.process, name="healthz"),
+    path("readyz", health.ready, name="readyz"),
+    path("api/v1/", include("config.api_urls")),
+    path("s/", include(participant_urls)),
+    path("", include("projects.urls")),
+    path("p/<slug:slug>/materials/", include("materials.urls")),
+    path("p/<slug:slug>/labelling/", include("annotation.urls")),
+    path("p/<slug:slug>/studies/", include("studies.urls")),
+    path("p/<slug:slug>/models/", include("llm.urls")),
+    path("p/<slug:slug>/responses/", include("responses.urls")),
+    path("p/<slug:slug>/reports/", include("evaluation.urls")),
+]

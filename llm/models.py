@@ -1,0 +1,157 @@
+"""Models answer: endpoints, immutable prompt versions, planned jobs and their single calls."""
+
+from django.conf import settings
+from django.db import models
+
+from materials.models import Dataset, Instrument, Item
+from projects.models import Project
+from responses.models import Condition, Respondent
+
+
+class Endpoint(models.Model):
+    """An OpenAI-compatible server and one model on it, with what it can do and what it costs."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="endpoints")
+    name = models.CharField(max_length=100)
+    base_url = models.URLField(max_length=500)
+    model = models.CharField(max_length=200)
+    key_variable = models.CharField(max_length=100, blank=True)  # name of an environment variable
+    key_encrypted = models.TextField(blank=True)  # or the key itself, encrypted, never shown again
+    concurrency = models.PositiveIntegerField(default=4)
+    requests_per_minute = models.PositiveIntegerField(null=True, blank=True)
+    timeout_seconds = models.FloatField(default=60)
+    price_per_million_in = models.DecimalField(max_digits=12, decimal_places=4, null=True, blank=True)
+    price_per_million_out = models.DecimalField(max_digits=12, decimal_places=4, null=True, blank=True)
+    capabilities = models.JSONField(default=dict)
+    probed_at = models.DateTimeField(null=True, blank=True)
+    demo_model = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["project", "name"], name="endpoint_name_once_a_project"),
+            models.CheckConstraint(condition=models.Q(concurrency__gte=1), name="endpoint_concurrency_at_least_one"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.model})"
+
+
+class Prompt(models.Model):
+    """A version of a system and a user template (Jinja2, sandboxed). A database trigger refuses changes."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="prompts")
+    name = models.SlugField(max_length=80)
+    version = models.PositiveIntegerField()
+    system = models.TextField(blank=True)
+    user = models.TextField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name", "-version"]
+        constraints = [models.UniqueConstraint(fields=["project", "name", "version"], name="prompt_version_once")]
+
+    def __str__(self) -> str:
+        return f"{self.name} v{self.version}"
+
+
+class Job(models.Model):
+    """A planned set of calls: dataset x instrument questions x prompt x personas x samples at one endpoint."""
+
+    class Status(models.TextChoices):
+        PLANNED = "planned", "Planned"
+        RUNNING = "running", "Running"
+        PAUSED = "paused", "Paused"
+        DONE = "done", "Done"
+        STOPPED = "stopped", "Stopped"
+
+    class Kind(models.TextChoices):
+        SIMULATE = "simulate", "Simulate"
+        JUDGE = "judge", "Judge"
+        ANNOTATE = "annotate", "Annotate"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="jobs")
+    name = models.CharField(max_length=200)
+    kind = models.CharField(max_length=20, choices=Kind.choices)
+    endpoint = models.ForeignKey(Endpoint, on_delete=models.PROTECT, related_name="jobs")
+    prompt = models.ForeignKey(Prompt, on_delete=models.PROTECT, related_name="jobs")
+    dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="jobs")
+    instrument = models.ForeignKey(Instrument, on_delete=models.PROTECT, related_name="jobs")
+    question_codes = models.JSONField(default=list)  # empty: all questions of the instrument
+    personas = models.JSONField(default=list)  # list of attribute objects; {} is "no persona"
+    samples = models.PositiveIntegerField(default=1)
+    max_items = models.PositiveIntegerField(null=True, blank=True)
+    seed = models.BigIntegerField(default=1)
+    temperature = models.FloatField(default=0)
+    top_p = models.FloatField(default=1)
+    max_tokens = models.PositiveIntegerField(default=128)
+    max_attempts = models.PositiveIntegerField(default=6)  # transport tries for one call
+    max_parse_attempts = models.PositiveIntegerField(default=2)  # asked again when unparsed
+    status = models.CharField(max_length=20, choices=Status.choices, default=Status.PLANNED)
+    status_reason = models.CharField(max_length=500, blank=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Call(models.Model):
+    """One call of a job: what was asked, what came back, what it cost. Its row decides whether it is still to do."""
+
+    class Status(models.TextChoices):
+        PENDING = "pending", "Pending"
+        CLAIMED = "claimed", "In flight"
+        OK = "ok", "Answered"
+        TRUNCATED = "truncated", "Truncated"
+        UNPARSED = "unparsed", "Unparsed"
+        REFUSED = "refused", "Refused"
+        ERROR = "error", "Error"
+
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="calls")
+    item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="calls")
+    respondent = models.ForeignKey(Respondent, on_delete=models.PROTECT, related_name="calls")
+    condition = models.ForeignKey(Condition, on_delete=models.PROTECT, related_name="calls")
+    sample = models.PositiveIntegerField(default=0)
+    orders = models.JSONField(default=dict)  # option codes as shown, by question code
+    status = models.CharField(max_length=20, choices=Status.choices, default=Status.PENDING)
+    claimed_by = models.UUIDField(null=True, blank=True)  # the shard that holds it
+    lease_until = models.DateTimeField(null=True, blank=True)
+    not_before = models.DateTimeField(null=True, blank=True)
+    attempts = models.PositiveIntegerField(default=0)
+    fingerprint = models.CharField(max_length=64, blank=True)
+    messages = models.JSONField(default=list)
+    reply = models.JSONField(null=True, blank=True)  # the raw body of the last reply
+    text = models.TextField(blank=True)
+    reasoning = models.TextField(blank=True)
+    values = models.JSONField(null=True, blank=True)
+    problem = models.CharField(max_length=500, blank=True)
+    prompt_tokens = models.PositiveIntegerField(null=True, blank=True)
+    completion_tokens = models.PositiveIntegerField(null=True, blank=True)
+    latency_seconds = models.FloatField(null=True, blank=True)
+    reused_from = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["job", "item", "respondent", "condition", "sample"], name="call_once_a_job_cell"
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(status="claimed") | models.Q(claimed_by__isnull=False, lease_until__isnull=False),
+                name="claimed_call_has_a_lease",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["job", "status", "id"]),
+            models.Index(fields=["claimed_by"], condition=models.Q(status="claimed"), name="call_claimed_by"),
+            models.Index(fields=["fingerprint"], condition=models.Q(status="ok"), name="call_reusable"),
+        ]
+
+    def __str__(self) -> str:
+        return f"call {self.pk} of job {self.job_id}"

@@ -1,0 +1,38 @@
+"""Writes to datasets, items and instruments."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models import Max
+
+from materials.models import Instrument
+from materials.questions import parse_questions
+from projects.models import Project
+
+
+def content_hash(content: Mapping[str, Any]) -> str:
+    """sha256 over the content as canonical JSON."""
+    canonical = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+@transaction.atomic
+def publish_instrument(
+    *, project: Project, name: str, title: str, questions: Sequence[Mapping[str, Any]]
+) -> Instrument:
+    """A new version of the instrument; the latest one again when nothing changed.
+
+    Raises QuestionError when the questions cannot be an instrument.
+    """
+    parsed = parse_questions(list(questions)).model_dump(mode="json")["questions"]
+    with connection.cursor() as cursor:  # two publishers at once would draw the same version number
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtext(%s), %s)", [f"instrument {name}", project.pk])
+    versions = Instrument.objects.filter(project=project, name=name)
+    latest = versions.order_by("-version").first()
+    if latest and latest.questions == parsed and latest.title == title:
+        return latest
+    number = (versions.aggregate(top=Max("version"))["top"] or 0) + 1
+    return Instrument.objects.create(project=project, name=name, version=number, title=title, questions=parsed)

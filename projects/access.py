@@ -1,0 +1,43 @@
+"""The one place where a request is let into a project."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponseBase
+
+from projects.models import Membership, Role
+
+MANAGERS = (Role.OWNER, Role.RESEARCHER)
+READERS = (*MANAGERS, Role.VIEWER)
+EVERY_ROLE = tuple(Role)
+
+View = Callable[..., HttpResponseBase]
+
+
+def project_view(*roles: Role) -> Callable[[View], View]:
+    """Give the view the project named by `slug`, when the person has one of these roles in it.
+
+    Somebody outside the project gets 404, so that names of projects do not leak; a member without the role gets 403.
+    The view is called as view(request, project, **other_url_arguments); `request.role` holds the role.
+    """
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        @login_required
+        def inner(request: HttpRequest, slug: str, **kwargs: Any) -> HttpResponseBase:
+            membership = (
+                Membership.objects.select_related("project").filter(project__slug=slug, user_id=request.user.pk).first()
+            )
+            if membership is None:
+                raise Http404
+            if membership.role not in roles:
+                raise PermissionDenied
+            request.role = membership.role  # type: ignore[attr-defined]
+            return view(request, membership.project, **kwargs)
+
+        return inner
+
+    return decorate

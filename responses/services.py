@@ -1,0 +1,215 @@
+"""The only writers of answers: record, record_many. Everything that collects answers calls them."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import Any, Literal
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from materials.models import Instrument, Item
+from materials.questions import AnswerError, check_value
+from projects.models import Project
+from responses.models import Condition, Respondent, RespondentKind, Response, SourceKind
+
+BATCH_ROWS = 5000
+OnConflict = Literal["keep", "supersede"]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One value to store: what the question's check_value accepts. An optional question's None is not stored."""
+
+    respondent_id: int
+    item_id: int
+    question: str
+    value: Any
+    condition_id: int
+    sample: int = 0
+    answered_at: datetime | None = None
+    seconds: float | None = None
+    source_id: int | None = None
+
+    @property
+    def natural_key(self) -> tuple[int, int, str, int, int]:
+        return (self.respondent_id, self.item_id, self.question, self.condition_id, self.sample)
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """How many answers were stored, how many were there already (kept), how many replaced an earlier one."""
+
+    stored: int = 0
+    kept: int = 0
+    superseded: int = 0
+
+    def __add__(self, other: "Recorded") -> "Recorded":
+        return Recorded(self.stored + other.stored, self.kept + other.kept, self.superseded + other.superseded)
+
+
+class ForeignAnswerError(ValueError):
+    """An answer names a respondent, item or condition of another project."""
+
+
+def get_respondent(
+    *,
+    project: Project,
+    kind: RespondentKind,
+    key: str,
+    attributes: Mapping[str, Any],
+    simulated: bool = False,
+    demo_model: bool = False,
+) -> Respondent:
+    """The respondent with this key in the project; made with these attributes when new."""
+    respondent, _ = Respondent.objects.get_or_create(
+        project=project,
+        key=key,
+        defaults={"kind": kind, "attributes": dict(attributes), "simulated": simulated, "demo_model": demo_model},
+    )
+    return respondent
+
+
+def get_condition(*, project: Project, factors: Mapping[str, Any]) -> Condition:
+    """The project's one row for this set of factors."""
+    canonical = json.dumps(factors, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    digest = hashlib.sha256(canonical.encode()).hexdigest()
+    condition, _ = Condition.objects.get_or_create(project=project, digest=digest, defaults={"factors": dict(factors)})
+    return condition
+
+
+def record(
+    *,
+    project: Project,
+    instrument: Instrument,
+    answer: Answer,
+    source_kind: SourceKind,
+    on_conflict: OnConflict = "keep",
+) -> Response:
+    """Store one answer and return what stands for its natural key afterwards (an earlier one when kept)."""
+    record_many(
+        project=project, instrument=instrument, answers=[answer], source_kind=source_kind, on_conflict=on_conflict
+    )
+    respondent, item, question, condition, sample = answer.natural_key
+    return Response.objects.get(
+        respondent_id=respondent,
+        item_id=item,
+        instrument=instrument,
+        question=question,
+        condition_id=condition,
+        sample=sample,
+        superseded_by=None,
+    )
+
+
+@transaction.atomic
+def record_many(
+    *,
+    project: Project,
+    instrument: Instrument,
+    answers: Iterable[Answer],
+    source_kind: SourceKind,
+    on_conflict: OnConflict = "keep",
+) -> Recorded:
+    """Store answers to questions of one instrument, all or none. Idempotent over the natural key.
+
+    A second answer with the same natural key is kept out (`keep`: the first stands) or, when its value differs, stands
+    from now on with the earlier one kept and marked (`supersede`). Raises AnswerError for a value that the instrument
+    does not allow and ForeignAnswerError for ids of another project.
+    """
+    questions = {question.code: question for question in instrument.questionnaire.questions}
+
+    def checked() -> Iterator[tuple[Answer, str]]:
+        for answer in answers:
+            question = questions.get(answer.question)
+            if question is None:
+                raise AnswerError(f"{instrument} has no question {answer.question}.")
+            value = check_value(question, answer.value)
+            if value is not None:
+                yield answer, json.dumps(value, ensure_ascii=False)
+
+    rows, total = checked(), Recorded()
+    while batch := list(islice(rows, BATCH_ROWS)):
+        if on_conflict == "supersede":  # within a batch the last one stands
+            batch = list({answer.natural_key: (answer, value) for answer, value in batch}.values())
+        _refuse_foreign(project, [answer for answer, _ in batch])
+        total += _write(project, instrument, batch, source_kind, on_conflict)
+    return total
+
+
+def _refuse_foreign(project: Project, answers: list[Answer]) -> None:
+    wanted = {
+        "respondent": (Respondent.objects.filter(project=project), {answer.respondent_id for answer in answers}),
+        "item": (Item.objects.filter(dataset__project=project), {answer.item_id for answer in answers}),
+        "condition": (Condition.objects.filter(project=project), {answer.condition_id for answer in answers}),
+    }
+    for noun, (known, ids) in wanted.items():
+        if known.filter(pk__in=ids).count() != len(ids):
+            raise ForeignAnswerError(f"An answer names a {noun} that is not in the project {project.slug}.")
+
+
+# Arrays through unnest take the same path for one answer and for thousands; see docs/decisions for the measurement.
+INCOMING = """unnest(%(id)s::bigint[], %(respondent_id)s::bigint[], %(item_id)s::bigint[], %(question)s::text[],
+    %(condition_id)s::bigint[], %(sample)s::int[], %(value)s::jsonb[], %(answered_at)s::timestamptz[],
+    %(seconds)s::float8[], %(source_id)s::bigint[])
+  AS incoming(id, respondent_id, item_id, question, condition_id, sample, value, answered_at, seconds, source_id)"""
+SUPERSEDE = f"""
+UPDATE responses_response AS old SET superseded_by_id = incoming.id FROM {INCOMING}
+WHERE old.superseded_by_id IS NULL AND old.instrument_id = %(instrument_id)s AND old.value <> incoming.value
+  AND (old.respondent_id, old.item_id, old.question, old.condition_id, old.sample)
+    = (incoming.respondent_id, incoming.item_id, incoming.question, incoming.condition_id, incoming.sample)"""
+INSERT = f"""
+INSERT INTO responses_response (id, project_id, instrument_id, source_kind, respondent_id, item_id, question,
+                                condition_id, sample, value, answered_at, seconds, source_id)
+SELECT id, %(project_id)s, %(instrument_id)s, %(source_kind)s, respondent_id, item_id, question, condition_id,
+       sample, value, answered_at, seconds, source_id
+FROM {INCOMING} ORDER BY id
+ON CONFLICT DO NOTHING"""
+
+
+def _write(
+    project: Project,
+    instrument: Instrument,
+    batch: list[tuple[Answer, str]],
+    source_kind: SourceKind,
+    on_conflict: OnConflict,
+) -> Recorded:
+    answers = [answer for answer, _ in batch]
+    now = timezone.now()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT nextval(pg_get_serial_sequence('responses_response', 'id')) FROM generate_series(1, %s)",
+            [len(batch)],
+        )
+        values = {
+            "id": [row[0] for row in cursor.fetchall()],
+            "respondent_id": [answer.respondent_id for answer in answers],
+            "item_id": [answer.item_id for answer in answers],
+            "question": [answer.question for answer in answers],
+            "condition_id": [answer.condition_id for answer in answers],
+            "sample": [answer.sample for answer in answers],
+            "value": [value for _, value in batch],
+            "answered_at": [answer.answered_at or now for answer in answers],
+            "seconds": [answer.seconds for answer in answers],
+            "source_id": [answer.source_id for answer in answers],
+            "project_id": project.pk,
+            "instrument_id": instrument.pk,
+            "source_kind": str(source_kind),
+        }
+        superseded = 0
+        if on_conflict == "supersede":
+            # Two tabs of one person must queue up, or the later answer would meet the earlier one and be dropped.
+            list(
+                Respondent.objects.filter(pk__in=set(values["respondent_id"]))
+                .order_by("pk")
+                .select_for_update()
+                .values_list("pk")
+            )
+            cursor.execute(SUPERSEDE, values)
+            superseded = cursor.rowcount
+        cursor.execute(INSERT, values)
+        stored = cursor.rowcount
+    return Recorded(stored=stored, kept=len(batch) - stored, superseded=superseded)

@@ -1,0 +1,130 @@
+"""Participants answer: published survey versions, each person's run through one, and every screen shown."""
+
+import secrets
+
+from django.db import models
+
+from materials.models import Dataset, Instrument, Item
+from projects.models import Project
+from responses.models import Respondent
+
+
+def new_key() -> str:
+    """An unguessable key for a URL: 128 random bits."""
+    return secrets.token_urlsafe(16)
+
+
+class Study(models.Model):
+    """A survey version that people can enter. Once open, its design and texts never change (a trigger refuses it)."""
+
+    class Status(models.TextChoices):
+        DRAFT = "draft", "Draft"
+        OPEN = "open", "Open"
+        CLOSED = "closed", "Closed"
+
+    class Platform(models.TextChoices):
+        PROLIFIC = "prolific", "Prolific"
+        NONE = "none", "No platform"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="studies")
+    name = models.CharField(max_length=200)
+    slug = models.SlugField(max_length=80)
+    version = models.PositiveIntegerField(default=1)
+    key = models.CharField(max_length=40, unique=True, default=new_key)
+    platform = models.CharField(max_length=20, choices=Platform.choices, default=Platform.PROLIFIC)
+    dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="studies")
+    instrument = models.ForeignKey(Instrument, on_delete=models.PROTECT, related_name="studies")
+    demographics = models.JSONField(default=list)  # questions, in the instrument's format
+    texts = models.JSONField(default=dict)  # title, consent, instructions, debrief, ... in Markdown
+    design = models.JSONField(default=dict)  # items_each, seed, balance field, attention check, minutes, contact
+    completion_codes = models.JSONField(default=dict)  # by outcome: completed, no_consent, failed_attention, ...
+    status = models.CharField(max_length=20, choices=Status.choices, default=Status.DRAFT)
+    created_at = models.DateTimeField(auto_now_add=True)
+    opened_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        verbose_name_plural = "studies"
+        ordering = ["name", "-version"]
+        constraints = [models.UniqueConstraint(fields=["project", "slug", "version"], name="study_version_once")]
+
+    def __str__(self) -> str:
+        return f"{self.name} (version {self.version})"
+
+
+class Session(models.Model):
+    """One participant's run through a study. One per person: `person_digest` is unique within the study."""
+
+    class Status(models.TextChoices):
+        STARTED = "started", "Started"
+        COMPLETED = "completed", "Completed"
+        NO_CONSENT = "no_consent", "No consent"
+        FAILED_ATTENTION = "failed_attention", "Failed attention check"
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="sessions")
+    key = models.CharField(max_length=40, unique=True, default=new_key)
+    person_digest = models.CharField(max_length=64)  # keyed digest of the platform id, or random without a platform
+    respondent = models.OneToOneField(
+        Respondent, on_delete=models.PROTECT, null=True, blank=True, related_name="session"
+    )
+    status = models.CharField(max_length=20, choices=Status.choices, default=Status.STARTED)
+    simulated = models.BooleanField(default=False)
+    number = models.PositiveIntegerField()  # order of entry; the design draws items from it
+    consent_version = models.CharField(max_length=64, blank=True)
+    consented_at = models.DateTimeField(null=True, blank=True)
+    attributes = models.JSONField(default=dict)
+    attention_passed = models.BooleanField(null=True, blank=True)
+    started_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["study", "person_digest"], name="one_session_a_person"),
+            models.UniqueConstraint(fields=["study", "number"], name="session_number_once_a_study"),
+        ]
+        indexes = [models.Index(fields=["study", "status"])]
+
+    def __str__(self) -> str:
+        return f"session {self.pk} of study {self.study_id}"
+
+
+class PlatformIdentity(models.Model):
+    """Who a session's person is on the platform: encrypted, apart from the answers, deletable on request."""
+
+    session = models.OneToOneField(Session, on_delete=models.CASCADE, related_name="identity")
+    participant_encrypted = models.TextField()
+    submission_encrypted = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name_plural = "platform identities"
+
+    def __str__(self) -> str:
+        return f"identity of session {self.session_id}"
+
+
+class Screen(models.Model):
+    """A page of a session: what is shown, in which order and seed, when it was shown and answered."""
+
+    class Kind(models.TextChoices):
+        CONSENT = "consent", "Consent"
+        DEMOGRAPHICS = "demographics", "Demographics"
+        INSTRUCTIONS = "instructions", "Instructions"
+        ITEM = "item", "Scenario"
+        ATTENTION = "attention", "Attention check"
+        DEBRIEF = "debrief", "Debriefing"
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="screens")
+    position = models.PositiveIntegerField()
+    kind = models.CharField(max_length=20, choices=Kind.choices)
+    item = models.ForeignKey(Item, on_delete=models.PROTECT, null=True, blank=True, related_name="screens")
+    orders = models.JSONField(default=dict)  # option codes as shown, by question code
+    answers = models.JSONField(default=dict)  # what was accepted, first answer kept
+    shown_at = models.DateTimeField(null=True, blank=True)
+    answered_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["session", "position"]
+        constraints = [models.UniqueConstraint(fields=["session", "position"], name="screen_position_once")]
+
+    def __str__(self) -> str:
+        return f"screen {self.position} of session {self.session_id}"
