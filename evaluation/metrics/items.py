@@ -1,0 +1,137 @@
+"""Answers to a question with two options, counted by item.
+
+Everything in `alignment` and `uncertainty` works on an *items frame*: one row per item with the columns `item`,
+`n_human`, `n_human_culture`, `n_model`, `n_model_culture`. Counts are of valid answers only. Of the two
+options, culture is to follow the culture; the other is to allow the preference.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+_COUNTS = ("n_human", "n_human_culture", "n_model", "n_model_culture")
+
+
+def follows_culture(answers: pd.Series, *, culture: str, preference: str) -> pd.Series:
+    """1.0 for the culture label, 0.0 for the preference label, NaN for anything else, compared stripped and upper-case.
+
+    >>> follows_culture(pd.Series([" a", "B", "C", None]), culture="A", preference="B").tolist()
+    [1.0, 0.0, nan, nan]
+    """
+    normal = answers.astype("string").str.strip().str.upper()
+    codes = {culture.strip().upper(): 1.0, preference.strip().upper(): 0.0}
+    return normal.map(codes).astype(np.float64)
+
+
+def count_answers(
+    answers: pd.DataFrame, *, by: Sequence[str], answer: str, culture: str, preference: str
+) -> pd.DataFrame:
+    """Valid answers `n` and culture answers `n_culture` for each combination of the columns `by`.
+
+    A combination that occurs with no valid answer is kept with n = 0; rows with a missing value in `by` are left out.
+
+    >>> frame = pd.DataFrame({"item": ["x", "x", "y"], "answer": ["A", "b", "?"]})
+    >>> count_answers(frame, by=["item"], answer="answer", culture="A", preference="B").values.tolist()
+    [['x', 2, 1], ['y', 0, 0]]
+    """
+    keys = list(by)
+    coded = answers[keys].assign(n=follows_culture(answers[answer], culture=culture, preference=preference))
+    counted = coded.groupby(keys, sort=False)["n"].agg(n="count", n_culture="sum").reset_index()
+    return counted.astype({"n": np.int64, "n_culture": np.int64})
+
+
+def pair_counts(human: pd.DataFrame, model: pd.DataFrame, *, on: Sequence[str]) -> pd.DataFrame:
+    """The items frame from two tables of `count_answers`, joined on the columns `on`.
+
+    What only one side has is left out.
+
+    >>> human = pd.DataFrame({"item": ["x", "y"], "n": [4, 2], "n_culture": [1, 2]})
+    >>> model = pd.DataFrame({"item": ["x"], "n": [1], "n_culture": [1]})
+    >>> pair_counts(human, model, on=["item"]).values.tolist()
+    [['x', 4, 1, 1, 1]]
+    """
+    names = {"n": "n_human", "n_culture": "n_human_culture"}
+    other = {"n": "n_model", "n_culture": "n_model_culture"}
+    return human.rename(columns=names).merge(model.rename(columns=other), on=list(on), how="inner")
+
+
+def items_frame(
+    n_human: Sequence[int], n_human_culture: Sequence[int], n_model: Sequence[int], n_model_culture: Sequence[int]
+) -> pd.DataFrame:
+    """An items frame from its four columns of counts; the items are numbered from 0.
+
+    >>> items_frame([4], [3], [2], [1]).values.tolist()
+    [[0, 4, 3, 2, 1]]
+    """
+    columns = dict(zip(_COUNTS, (n_human, n_human_culture, n_model, n_model_culture), strict=True))
+    return pd.DataFrame({"item": range(len(n_human)), **columns})
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRates:
+    """The items that have valid answers on both sides, as vectors of one value per item, and how many had not.
+
+    `human` and `model` are culture rates in [0, 1]; `*_majority` is 1.0 where at least half chose culture;
+    `*_agreement` is the share of the more frequent answer, in [0.5, 1].
+    """
+
+    human: FloatArray
+    model: FloatArray
+    human_majority: FloatArray
+    model_majority: FloatArray
+    human_agreement: FloatArray
+    model_agreement: FloatArray
+    n_left_out: int
+
+    @property
+    def n(self) -> int:
+        """How many items enter."""
+        return int(self.human.size)
+
+    @property
+    def left_out(self) -> str:
+        """A sentence about the items left out, empty when there are none."""
+        if not self.n_left_out:
+            return ""
+        return f"{self.n_left_out} of {self.n + self.n_left_out} items left out: no valid answer on one side"
+
+
+def item_rates(items: pd.DataFrame) -> ItemRates:
+    """Rates from an items frame. Missing columns or impossible counts raise ValueError.
+
+    >>> rates = item_rates(items_frame([4, 3], [2, 1], [2, 0], [2, 0]))
+    >>> rates.human.tolist(), rates.model.tolist(), rates.human_majority.tolist(), rates.left_out
+    ([0.5], [1.0], [1.0], '1 of 2 items left out: no valid answer on one side')
+    """
+    missing = [name for name in _COUNTS if name not in items.columns]
+    if missing:
+        raise ValueError(f"The items frame lacks {', '.join(missing)}; it needs {', '.join(_COUNTS)}.")
+    table = items[list(_COUNTS)].to_numpy(dtype=np.float64)
+    _check_counts(table)
+    usable = table[(table[:, 0] > 0) & (table[:, 2] > 0)]
+    n_human, human, n_model, model = usable.T
+    # Integers decide majorities and agreement, so that 2 of 6 and 4 of 6 give the very same float.
+    return ItemRates(
+        human=human / n_human,
+        model=model / n_model,
+        human_majority=(2 * human >= n_human).astype(np.float64),
+        model_majority=(2 * model >= n_model).astype(np.float64),
+        human_agreement=np.maximum(human, n_human - human) / n_human,
+        model_agreement=np.maximum(model, n_model - model) / n_model,
+        n_left_out=len(table) - len(usable),
+    )
+
+
+def _check_counts(table: FloatArray) -> None:
+    totals, culture = table[:, ::2], table[:, 1::2]
+    impossible = ~((culture >= 0) & (culture <= totals)).all(axis=1)
+    if impossible.any():
+        row = int(np.flatnonzero(impossible)[0])
+        raise ValueError(
+            f"Row {row} of the items frame has culture counts below 0, missing or above the number of answers."
+        )

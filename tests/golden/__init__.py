@@ -1,0 +1,1 @@
+"""Golden files: small inputs with exact expected outputs, run through the metrics library."""

@@ -1,0 +1,15 @@
+"""From the input of a golden file, by metric, to a result with the keys that the file expects."""
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.golden.adapters import agreement, alignment, gap
+
+ADAPTERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "inter_annotator_agreement": agreement.coefficients,
+    "pooled_criterion_agreement": agreement.pooled,
+    "unanimous_agreement_rate": agreement.unanimous,
+    "human_model_alignment": alignment.by_model_and_setting,
+    "uncertainty_alignment": alignment.uncertainty,
+    "norm_personal_gap": gap.by_group,
+}
