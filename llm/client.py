@@ -1,22 +1,30 @@
 """One HTTP attempt at an OpenAI-compatible server, and an account of what came back, whatever came back.
 
-No Django here. Retrying, limits and records are the caller's: `ask` says whether trying again can help.
+No Django here. Retrying, limits and records are the caller's: `Reply.retryable` says whether trying again can help.
 """
 
+import asyncio
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+import aiohttp
 import openai
 
-ReplyStatus = Literal["ok", "truncated", "refused", "error"]
+from llm.replies import Reply, read_body, redacted, status_fault, transport_fault
+
+__all__ = ["EndpointConfig", "Parameters", "Reply", "ask", "open_client", "request_body"]
+
 TokenLimitField = Literal["max_tokens", "max_completion_tokens"]
 JsonMode = Literal["json_schema", "json_object", "none"]
+
+_NO_KEY = "none"  # the library insists on a key; servers without keys ignore it
 
 
 @dataclass(frozen=True)
 class EndpointConfig:
-    """A server, a model on it, and what they can do (from `probe`)."""
+    """A server, a model on it, and what they can do (from `llm.probing.probe`)."""
 
     base_url: str
     api_key: str = field(repr=False)
@@ -38,31 +46,21 @@ class Parameters:
     seed: int | None = None
 
 
-@dataclass(frozen=True)
-class Reply:
-    """What one attempt brought. Only `ok` is an answer; `error` is one sentence for every other status.
-
-    `retryable`: asking again can help. `retry_after`: seconds the server asked to wait. `status_code`: of the HTTP
-    answer, None when there was none. `raw`: the server's JSON body, safe for PostgreSQL's jsonb; for faults what is known.
-    """
-
-    status: ReplyStatus
-    text: str = ""
-    reasoning: str = ""
-    finish_reason: str = ""
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    latency_seconds: float = 0.0
-    raw: dict[str, Any] = field(default_factory=dict)
-    error: str = ""
-    retry_after: float | None = None
-    retryable: bool = False
-    status_code: int | None = None
-
-
 def open_client(endpoint: EndpointConfig) -> openai.AsyncOpenAI:
-    """A client to share among all calls of one event loop; close it with `await client.close()` or `async with`."""
-    raise NotImplementedError
+    """A client to share among all calls of one event loop; use it as `async with`.
+
+    Redirects are not followed: a server that was allowed must not be able to send us on to one that was not.
+    """
+    client = openai.AsyncOpenAI(
+        base_url=endpoint.base_url,
+        api_key=endpoint.api_key or _NO_KEY,
+        max_retries=0,
+        timeout=endpoint.timeout_seconds,
+        http_client=openai.DefaultAioHttpClient(follow_redirects=False),
+    )
+    # Taken from the environment by the library, and sent to whichever server is asked.
+    client.organization = client.project = None
+    return client
 
 
 async def ask(
@@ -73,14 +71,84 @@ async def ask(
     *,
     schema: Mapping[str, Any] | None = None,
 ) -> Reply:
-    """Make exactly one attempt. Faults of the server or the network come back as a Reply and are never raised."""
-    raise NotImplementedError
+    """Make exactly one attempt. Faults of the server or the network come back as a Reply and are never raised.
 
-
-async def probe(endpoint: EndpointConfig) -> dict[str, Any]:
-    """Find out what a server can do with a few tiny calls; a plain dict for JSON, with sentences to show.
-
-    Keys: `ok`, `models`, `model_listed`, `chat`, `token_limit_field`, `json_mode`, `supports_seed`, `system_role`,
-    `usage`, `reasoning`, `latency_seconds`, `sentences`.
+    `schema`: the answer's JSON schema, sent in the form the endpoint takes (`json_mode`). Latency is in seconds from
+    sending to the last byte, and also given for faults.
     """
-    raise NotImplementedError
+    body = request_body(endpoint, messages, parameters, schema=schema)
+    started = time.perf_counter()
+    try:
+        async with asyncio.timeout(endpoint.timeout_seconds):
+            # As text: bodies that are not what was promised are read in llm.replies, and the library's own models of a
+            # completion would cost more time than everything else on this path.
+            text = await client.post("/chat/completions", cast_to=str, body=body)
+        reply = read_body(text, wants_json="response_format" in body)
+    except openai.APIStatusError as error:
+        response = error.response
+        reply = status_fault(error.status_code, _text_of(response), response.headers, now=time.time())
+    except TimeoutError:
+        reply = transport_fault(f"No answer within {endpoint.timeout_seconds:g} s.")
+    except (openai.OpenAIError, aiohttp.ClientError, OSError, ValueError) as error:
+        reply = transport_fault(_transport_words(error, endpoint))
+    return redacted(replace(reply, latency_seconds=time.perf_counter() - started), endpoint.api_key)
+
+
+def request_body(
+    endpoint: EndpointConfig,
+    messages: Sequence[Mapping[str, str]],
+    parameters: Parameters,
+    *,
+    schema: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The JSON body of the request, in the dialect of the endpoint."""
+    body: dict[str, Any] = {
+        "model": endpoint.model,
+        "messages": [dict(message) for message in messages] if endpoint.system_role else _merged(messages),
+        "temperature": parameters.temperature,
+        endpoint.token_limit_field: parameters.max_tokens,
+        "top_p": parameters.top_p,
+        "seed": parameters.seed if endpoint.supports_seed else None,
+        "response_format": _response_format(endpoint.json_mode, schema) if schema else None,
+    }
+    return {name: value for name, value in body.items() if value is not None}
+
+
+def _response_format(mode: JsonMode, schema: Mapping[str, Any]) -> dict[str, Any] | None:
+    if mode == "json_schema":
+        return {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": dict(schema)}}
+    return {"type": "json_object"} if mode == "json_object" else None
+
+
+def _merged(messages: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
+    """System texts put in front of the first user message, for models whose chat template knows no system role."""
+    system = [message["content"] for message in messages if message["role"] == "system"]
+    rest = [dict(message) for message in messages if message["role"] != "system"]
+    for message in rest:
+        if message["role"] == "user":
+            message["content"] = "\n\n".join([*system, message["content"]])
+            return rest
+    return [{"role": "user", "content": text} for text in system] + rest
+
+
+def _text_of(response: Any) -> str:
+    try:
+        return str(response.text)
+    except (UnicodeError, LookupError, RuntimeError):
+        return ""
+
+
+def _transport_words(error: BaseException, endpoint: EndpointConfig) -> str:
+    """One sentence from the innermost cause: the outer layers say only "Connection error" or a wrong "timed out"."""
+    cause: BaseException = error
+    while cause.__cause__ is not None:
+        cause = cause.__cause__
+    if isinstance(cause, TimeoutError):
+        return f"No answer within {endpoint.timeout_seconds:g} s."
+    words = " ".join(str(cause).split())[:300] or type(cause).__name__
+    kind = (
+        "No connection to"
+        if isinstance(cause, ConnectionRefusedError | aiohttp.ClientConnectorError)
+        else "The connection broke off:"
+    )
+    return f"{kind} {endpoint.base_url}: {words}." if kind.startswith("No") else f"{kind} {words.rstrip('.')}."

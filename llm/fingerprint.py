@@ -24,11 +24,12 @@ def fingerprint(
 ) -> str:
     """The SHA-256 (64 hexadecimal digits) of everything that can change the answer.
 
-    `parameters` holds every decoding parameter and, where one is sent, the answer's JSON schema; a parameter that is None
+    `parameters` holds every decoding parameter and, where one is sent, the answer's JSON schema; one that is None
     is not sent and equals one that is absent. Raises ValueError for NaN and TypeError for what is not JSON.
 
-    >>> one = dict(base_url="http://a/v1", model="m", messages=[], parameters={"temperature": 0}, prompt_version=1, sample=0)
-    >>> fingerprint(**one) == fingerprint(**{**one, "base_url": "HTTP://A:80/v1/", "parameters": {"temperature": 0.0}})
+    >>> call = dict(base_url="http://a/v1", model="m", messages=[], prompt_version=1, sample=0)
+    >>> same = {**call, "base_url": "HTTP://A:80/v1/"}
+    >>> fingerprint(**call, parameters={"temperature": 0}) == fingerprint(**same, parameters={"temperature": 0.0})
     True
     """
     return _digest(

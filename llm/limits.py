@@ -1,4 +1,4 @@
-"""How fast to ask, and when to stop asking: state machines without a clock, so that every worker can share and test them.
+"""How fast to ask, and when to stop asking: state machines without a clock.
 
 Pure code: time and randomness come in as arguments. Times are seconds on whatever clock the caller uses throughout.
 """
@@ -38,7 +38,7 @@ class AdaptiveConcurrency:
 
     Additive increase: one more for each round of answers (and one for each answer until the first 429, so that a free
     server is used fully after a few rounds). Multiplicative decrease: a throttled request multiplies the limit by
-    `decrease`, but only if it was started after the last decrease; the others that were in flight then tell nothing new.
+    `decrease`, but only if it was started after the last decrease; the others in flight then tell nothing new.
     """
 
     def __init__(self, maximum: int, *, start: int = 16, decrease: float = 0.7) -> None:
@@ -132,4 +132,4 @@ class CircuitBreaker:
             self.retry_at, self.trial = now + self._wait(), False
 
     def _wait(self) -> float:
-        return min(self.longest, self.cooldown * 2 ** min(max(self.openings - 1, 0), 30))
+        return min(self.longest, self.cooldown * 2.0 ** min(max(self.openings - 1, 0), 30))

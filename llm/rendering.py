@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import Any
 
 from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError, UndefinedError, meta
-from jinja2.sandbox import ImmutableSandboxedEnvironment, SecurityError
+from jinja2.exceptions import SecurityError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import missing
 
 MAX_TEMPLATE_CHARACTERS = 100_000
@@ -18,7 +19,16 @@ MAX_PROMPT_CHARACTERS = 400_000  # about 100,000 tokens: more than most models r
 
 _REMOVED_FILTERS = ("center", "filesizeformat", "format", "pprint", "random", "urlize", "xmlattr")
 _PADDING_METHODS = frozenset({"center", "expandtabs", "format", "format_map", "ljust", "replace", "rjust", "zfill"})
-_FAULTS = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError, MemoryError)
+_FAULTS = (
+    TemplateError,
+    TypeError,
+    ValueError,
+    ArithmeticError,
+    LookupError,
+    AttributeError,
+    RecursionError,
+    MemoryError,
+)
 
 
 class PromptError(ValueError):
@@ -110,7 +120,8 @@ def _render(source: str, variables: Mapping[str, Any], role: str) -> str:
     try:
         check_template(source)
     except PromptError as error:
-        raise PromptError(f"{role.capitalize()} prompt: {error}") from error
+        text = str(error)
+        raise PromptError(f"{role.capitalize()} prompt: {text[0].lower()}{text[1:]}") from error
     parts, length = [], 0
     try:
         for part in _compiled(source).generate(variables):
