@@ -1,4 +1,4 @@
-"""The JavaScript that draws figures in the page, written once at build time from the wheel that also renders them for paper."""
+"""The JavaScript that draws figures in the page, written at build time from the wheel that renders them for paper."""
 
 from pathlib import Path
 
@@ -8,9 +8,9 @@ _SNIPPET = "export { vegaEmbed };"
 
 
 def write_vega_bundle(path: Path) -> Path:
-    """Write an ES module of Vega, Vega-Lite and Vega-Embed that exports ``vegaEmbed`` (about 0.9 MB) and return its path.
+    """Write an ES module that exports ``vegaEmbed`` with all it needs (about 0.9 MB) and return its path.
 
-    Vega-Embed brings the expression interpreter along, so pages need no ``unsafe-eval`` when they embed with ``ast: true``.
+    Vega-Embed brings the expression interpreter along, so with ``ast: true`` a page needs no ``unsafe-eval``.
     The file is replaced in one step: a reader never sees half of it.
     """
     path.parent.mkdir(parents=True, exist_ok=True)

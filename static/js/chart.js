@@ -20,20 +20,31 @@ function theme() {
   };
 }
 
+/* The page's theme wins over what a specification says about the same thing, and leaves the rest of it alone. */
+function merged(config = {}) {
+  const result = { ...config };
+  for (const [part, values] of Object.entries(theme())) {
+    result[part] = typeof values === "object" ? { ...config[part], ...values } : values;
+  }
+  return result;
+}
+
+const drawn = new WeakMap();
+
 async function draw(chart) {
   const { vegaEmbed } = await import(chart.dataset.vegaUrl);
   const answer = await fetch(chart.dataset.specUrl, { headers: { Accept: "application/json" } });
-  if (!answer.ok) throw new Error(`status ${answer.status}`);
-  const { config, ...spec } = await answer.json();
-  chart.replaceChildren();
-  await vegaEmbed(chart, { ...spec, background: null }, {
+  if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
+  const spec = await answer.json();
+  drawn.get(chart)?.finalize();
+  const result = await vegaEmbed(chart, { ...spec, config: merged(spec.config) }, {
     ast: true,
     actions: false,
     renderer: "svg",
     defaultStyle: false,
     tooltip: { disableDefaultStyle: true },
-    config: theme(),
   });
+  drawn.set(chart, result);
 }
 
 async function drawOrSay(chart) {
