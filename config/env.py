@@ -1,6 +1,7 @@
 """Strict readers of environment variables: a missing or unknown value ends in one sentence that says what to set."""
 
 import os
+from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -37,3 +38,8 @@ def integer(name: str, default: int, *, minimum: int = 0) -> int:
 def words(name: str, default: str = "") -> list[str]:
     """A comma-separated list."""
     return [word.strip() for word in os.environ.get(name, default).split(",") if word.strip()]
+
+
+def var_dir() -> Path:
+    """Where a running instance keeps its data, logs and secrets: CONCORD_VAR, or `var` beside manage.py."""
+    return Path(os.environ.get("CONCORD_VAR") or Path(__file__).resolve().parents[1] / "var").absolute()

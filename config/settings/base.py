@@ -1,6 +1,5 @@
 """Settings that hold everywhere. Values that differ by place come from the environment, through config.env."""
 
-import os
 from pathlib import Path
 
 from csp.constants import NONE, SELF
@@ -10,7 +9,7 @@ from config import env
 from config.database import database_settings
 
 BASE_DIR = Path(__file__).resolve().parents[2]
-VAR_DIR = Path(os.environ.get("CONCORD_VAR", BASE_DIR / "var"))
+VAR_DIR = env.var_dir()
 VERSION = "0.1.0"
 
 INSTALLED_APPS = [

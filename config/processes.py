@@ -1,0 +1,111 @@
+"""Child processes that never outlive the one that started them."""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+ROTATE_ABOVE_BYTES = 5 * 1024 * 1024
+PR_SET_PDEATHSIG = 1
+
+
+class StartError(Exception):
+    """Something could not be started; the text is one sentence for the person at the terminal."""
+
+
+@dataclass
+class Child:
+    """A running process. `stop_signal` asks it to finish what it does and leave."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    log: Path
+    stop_signal: signal.Signals = signal.SIGTERM
+
+    @property
+    def alive(self) -> bool:
+        return self.process.poll() is None
+
+    def ask_to_stop(self) -> None:
+        if self.alive:
+            self.process.send_signal(self.stop_signal)
+
+    def stop(self, timeout: float = 10.0) -> None:
+        """Ask, wait up to `timeout` seconds, then kill the whole process group. Safe to call twice."""
+        self.ask_to_stop()
+        try:
+            self.process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+
+def start(
+    name: str,
+    command: Sequence[str | Path],
+    *,
+    log: Path,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    stdin: bytes = b"",
+    user: int | None = None,
+    stop_signal: signal.Signals = signal.SIGTERM,
+) -> Child:
+    """Start a process in a group of its own, its output appended to `log`, `stdin` written to it and closed.
+
+    A group of its own keeps Ctrl-C in the terminal away from it: the parent decides the order in which children stop.
+    On Linux the kernel sends `stop_signal` when the parent dies, however it dies.
+    """
+    with _open_log(log) as output:
+        process = subprocess.Popen(
+            [str(part) for part in command],
+            stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=None if env is None else dict(env),
+            cwd=cwd,
+            user=user,
+            group=user,
+            extra_groups=None if user is None else [],
+            process_group=0,
+            preexec_fn=_die_with_parent(stop_signal),
+        )
+    if process.stdin:
+        process.stdin.write(stdin)
+        process.stdin.close()
+    return Child(name, process, log, stop_signal)
+
+
+def _open_log(log: Path) -> IO[bytes]:
+    log.parent.mkdir(parents=True, exist_ok=True)
+    if log.exists() and log.stat().st_size > ROTATE_ABOVE_BYTES:
+        log.replace(log.with_suffix(".1.log"))
+    return log.open("ab")
+
+
+def _die_with_parent(number: signal.Signals) -> Callable[[], None] | None:
+    if sys.platform != "linux":
+        return None
+    # Loaded before the fork: a forked child must not take the loader's locks.
+    prctl = ctypes.CDLL(None, use_errno=True).prctl
+    parent = os.getpid()
+
+    def in_child() -> None:
+        prctl(PR_SET_PDEATHSIG, int(number), 0, 0, 0)
+        if os.getppid() != parent:  # it died between fork and prctl
+            os._exit(1)
+
+    return in_child
+
+
+def last_line(log: Path, containing: str = "") -> str:
+    """The last line of a log that holds this text; empty when there is none."""
+    if not log.exists():
+        return ""
+    lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines()]
+    return next((line for line in reversed(lines) if line and containing in line), "")

@@ -1,0 +1,39 @@
+"""A pytest plugin (`-p tests.services`): real PostgreSQL and Valkey for the run, unless the environment names them.
+
+It acts when it is imported, which is before Django reads its settings. Workers of pytest-xdist inherit the addresses;
+each has its own database (pytest-django) and its own numbered Valkey database (here).
+"""
+
+import atexit
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+from config.embedded import start_postgres, start_valkey
+
+
+def _start() -> None:
+    folder = Path(tempfile.mkdtemp(prefix="concord-tests-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    if not os.environ.get("DATABASE_URL"):
+        postgres = start_postgres(folder / "postgres", folder / "postgres.log", durable=False)
+        atexit.register(postgres.stop)
+        os.environ["DATABASE_URL"] = postgres.url
+    if not os.environ.get("REDIS_URL"):
+        valkey = start_valkey(folder / "valkey.log")
+        atexit.register(valkey.stop)
+        os.environ["REDIS_URL"] = valkey.url
+
+
+def _use_own_valkey_database(worker: str) -> None:
+    parts = urlsplit(os.environ["REDIS_URL"])
+    number = int(worker.removeprefix("gw")) + 1
+    os.environ["REDIS_URL"] = urlunsplit(parts._replace(path=f"/{number % 16}"))
+
+
+if worker := os.environ.get("PYTEST_XDIST_WORKER"):
+    _use_own_valkey_database(worker)
+else:
+    _start()
