@@ -35,9 +35,9 @@ def category_counts(ratings: pd.DataFrame, categories: Sequence[Hashable]) -> ND
     >>> category_counts(table, ["A", "B"]).tolist()
     [[2, 0], [0, 1]]
     """
-    undeclared = ratings.notna() & ~ratings.isin(list(categories))
-    if undeclared.to_numpy().any():
-        value = ratings.where(undeclared).stack().iloc[0]
-        raise ValueError(f"The rating {value!r} is not among the declared categories {list(categories)}.")
+    undeclared = (ratings.notna() & ~ratings.isin(list(categories))).to_numpy()
+    if undeclared.any():
+        first = ratings.to_numpy(dtype=object)[undeclared][0]
+        raise ValueError(f"The rating {first!r} is not among the declared categories {list(categories)}.")
     columns = [(ratings == category).sum(axis=1).to_numpy(dtype=np.int64) for category in categories]
     return np.column_stack(columns)

@@ -1,0 +1,137 @@
+"""Every metric by name, with its range, what a high value means, and what must not change it.
+
+A report takes labels and directions from here. The tests take the invariances: a metric that is added to the library
+must be registered, and what is claimed of it here is checked on random data.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from operator import attrgetter
+from types import MappingProxyType
+from typing import Any
+
+from . import agreement, alignment, gap, row_level, uncertainty
+
+
+class Takes(StrEnum):
+    """The data a metric is computed on."""
+
+    COUNTS = "items x categories counts"
+    RATINGS = "items x raters table"
+    ITEMS = "items frame"
+    PAIRS = "personal and norm answers with their respondents"
+    ANSWERS = "human counts by item and single model answers"
+
+
+class Direction(StrEnum):
+    """How to read a high value."""
+
+    HIGHER_IS_BETTER = "higher is better"
+    LOWER_IS_BETTER = "lower is better"
+    SIGNED = "the sign tells the direction, 0 is no difference"
+    DESCRIPTIVE = "neither good nor bad"
+
+
+class Invariance(StrEnum):
+    """A change of the data that leaves the value as it is."""
+
+    ROWS = "rows in another order"
+    LABELS = "categories renamed or swapped"
+    DUPLICATES = "every row given twice"
+    SIDES = "raters, or people and models, swapped"
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """`compute` is called with data of the kind `takes` and one of the `variants` as keywords; `read` finds the value.
+
+    `low` and `high` bound the value, inclusive.
+    """
+
+    name: str
+    compute: Callable[..., Any]
+    takes: Takes
+    low: float
+    high: float
+    direction: Direction
+    invariances: frozenset[Invariance]
+    variants: tuple[Mapping[str, Any], ...] = field(default=(MappingProxyType({}),))
+    read: Callable[[Any], float] = attrgetter("value")
+
+
+_ROWS, _LABELS, _DUPLICATES, _SIDES = Invariance
+_HIGHER, _LOWER, _SIGNED, _DESCRIPTIVE = Direction
+_ALL = frozenset(Invariance)
+_LABELLED = frozenset({_ROWS, _DUPLICATES})
+_UNBOUNDED_BELOW = float("-inf")
+
+_ON_COUNTS = frozenset({_ROWS, _LABELS, _DUPLICATES})
+_ROW_OPTIONS = ({"answer": "answer", "culture": "A", "preference": "B"},)
+_METHODS = tuple({"method": method} for method in ("pearson", "spearman", "kendall"))
+
+
+def _row_level(name: str, low: float, direction: Direction, invariances: frozenset[Invariance]) -> Metric:
+    read = attrgetter(f"{name}.value")
+    compute = row_level.row_level_alignment
+    return Metric(f"row_level_{name}", compute, Takes.ANSWERS, low, 1, direction, invariances, _ROW_OPTIONS, read)
+
+
+_METRICS = (
+    Metric("observed_agreement", agreement.observed_agreement, Takes.COUNTS, 0, 1, _HIGHER, _ON_COUNTS),
+    Metric("pooled_pair_agreement", agreement.pooled_pair_agreement, Takes.COUNTS, 0, 1, _HIGHER, _ON_COUNTS),
+    Metric("brennan_prediger", agreement.brennan_prediger, Takes.COUNTS, -1, 1, _HIGHER, _ON_COUNTS),
+    Metric("gwet_ac1", agreement.gwet_ac1, Takes.COUNTS, -1, 1, _HIGHER, _ON_COUNTS),
+    Metric("fleiss_kappa", agreement.fleiss_kappa, Takes.COUNTS, _UNBOUNDED_BELOW, 1, _HIGHER, _ON_COUNTS),
+    # Alpha corrects for the number of ratings, so the same data twice is other data to it.
+    Metric(
+        "krippendorff_alpha", agreement.krippendorff_alpha, Takes.COUNTS, -1, 1, _HIGHER, frozenset({_ROWS, _LABELS})
+    ),
+    Metric(
+        "specific_agreement",
+        agreement.specific_agreement,
+        Takes.COUNTS,
+        0,
+        1,
+        _HIGHER,
+        _LABELLED,
+        ({"category": 0}, {"category": 1}),
+    ),
+    Metric("cohen_kappa", agreement.cohen_kappa, Takes.RATINGS, -1, 1, _HIGHER, _ALL),
+    Metric("unanimity", agreement.unanimity, Takes.RATINGS, 0, 1, _HIGHER, _ALL),
+    # A tie counts as culture, so swapping the labels can move it.
+    Metric(
+        "majority_alignment",
+        alignment.majority_alignment,
+        Takes.ITEMS,
+        0,
+        1,
+        _HIGHER,
+        frozenset({_ROWS, _DUPLICATES, _SIDES}),
+    ),
+    Metric("rate_mae", alignment.rate_mae, Takes.ITEMS, 0, 1, _LOWER, _ALL),
+    Metric("rate_abs_diff_of_means", alignment.rate_abs_diff_of_means, Takes.ITEMS, 0, 1, _LOWER, _ALL),
+    Metric("rate_mae_floor", alignment.rate_mae_floor, Takes.ITEMS, 0, 0.5, _DESCRIPTIVE, _ON_COUNTS),
+    Metric("signed_culture_gap", alignment.signed_culture_gap, Takes.ITEMS, -1, 1, _SIGNED, _LABELLED),
+    Metric("signed_preference_gap", alignment.signed_preference_gap, Takes.ITEMS, -1, 1, _SIGNED, _LABELLED),
+    Metric("human_culture_rate", alignment.human_culture_rate, Takes.ITEMS, 0, 1, _DESCRIPTIVE, _LABELLED),
+    Metric("model_culture_rate", alignment.model_culture_rate, Takes.ITEMS, 0, 1, _DESCRIPTIVE, _LABELLED),
+    Metric("uncertainty_correlation", uncertainty.uncertainty_correlation, Takes.ITEMS, -1, 1, _HIGHER, _ALL, _METHODS),
+    Metric("human_agreement", uncertainty.human_agreement, Takes.ITEMS, 0.5, 1, _DESCRIPTIVE, _ON_COUNTS),
+    Metric("model_agreement", uncertainty.model_agreement, Takes.ITEMS, 0.5, 1, _DESCRIPTIVE, _ON_COUNTS),
+    Metric(
+        "contested_model_agreement",
+        uncertainty.contested_model_agreement,
+        Takes.ITEMS,
+        0.5,
+        1,
+        _DESCRIPTIVE,
+        _ON_COUNTS,
+    ),
+    _row_level("majority_alignment", 0, _HIGHER, _LABELLED),
+    _row_level("rate_mae", 0, _LOWER, _ON_COUNTS),
+    _row_level("signed_culture_gap", -1, _SIGNED, _LABELLED),
+    Metric("norm_personal_gap", gap.norm_personal_gap, Takes.PAIRS, -1, 1, _SIGNED, _LABELLED, read=attrgetter("gap")),
+)
+
+METRICS: Mapping[str, Metric] = MappingProxyType({metric.name: metric for metric in _METRICS})

@@ -1,0 +1,181 @@
+"""Every metric is registered, and what the registry claims of it holds on random data."""
+
+import importlib
+import inspect
+import math
+import pkgutil
+from typing import get_type_hints
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+import evaluation.metrics
+from evaluation.metrics.gap import NormPersonalGap
+from evaluation.metrics.items import items_frame
+from evaluation.metrics.registry import METRICS, Invariance, Metric, Takes
+from evaluation.metrics.result import Estimate
+from evaluation.metrics.row_level import RowLevelAlignment
+
+RESULTS = (Estimate, NormPersonalGap, RowLevelAlignment)
+# It averages metrics and is none.
+NOT_METRICS = {"mean_of_defined"}
+CASES = [(metric, options) for metric in METRICS.values() for options in metric.variants]
+IDS = [f"{metric.name}-{'-'.join(map(str, options.values()))}" for metric, options in CASES]
+
+
+def public_metrics():
+    for module_info in pkgutil.iter_modules(evaluation.metrics.__path__):
+        module = importlib.import_module(f"evaluation.metrics.{module_info.name}")
+        for name, function in inspect.getmembers(module, inspect.isfunction):
+            own = function.__module__ == module.__name__ and not name.startswith("_")
+            if own and get_type_hints(function).get("return") in RESULTS:
+                yield name, function
+
+
+def test_every_public_metric_is_registered():
+    registered = {metric.compute for metric in METRICS.values()}
+    missing = [name for name, function in public_metrics() if function not in registered and name not in NOT_METRICS]
+    assert missing == []
+
+
+def test_registered_names_are_those_of_the_functions():
+    own_name = [metric for metric in METRICS.values() if metric.takes is not Takes.ANSWERS]
+    assert [metric.name for metric in own_name] == [metric.compute.__name__ for metric in own_name]
+
+
+@st.composite
+def counts(draw):
+    row = st.tuples(*[st.integers(0, 4)] * 3)
+    return (np.array(draw(st.lists(row, min_size=1, max_size=12))),)
+
+
+@st.composite
+def ratings(draw):
+    value = st.sampled_from(["A", "B", "C", None])
+    rows = draw(st.lists(st.tuples(value, value), min_size=1, max_size=12))
+    return (pd.DataFrame(rows, columns=["r", "s"], dtype=object),)
+
+
+@st.composite
+def items(draw):
+    side = st.integers(0, 6).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n)))
+    rows = draw(st.lists(st.tuples(side, side), min_size=1, max_size=12))
+    columns = zip(*[(*human, *model) for human, model in rows], strict=True)
+    return (items_frame(*columns),)
+
+
+@st.composite
+def pairs(draw):
+    answer = st.sampled_from([0.0, 1.0, math.nan])
+    rows = draw(st.lists(st.tuples(answer, answer, st.sampled_from("pqrs")), min_size=1, max_size=12))
+    return (pd.DataFrame(rows, columns=["personal", "norm", "respondent"]),)
+
+
+@st.composite
+def answers(draw):
+    people = draw(st.lists(st.integers(0, 5).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n))), min_size=3))
+    human = pd.DataFrame([(i, *side) for i, side in enumerate(people[:3])], columns=["item", "n", "n_culture"])
+    model = st.tuples(st.integers(0, 3), st.sampled_from(["A", "B", "a", "?", None]))
+    rows = draw(st.lists(model, min_size=1, max_size=12))
+    return human, pd.DataFrame(rows, columns=["item", "answer"])
+
+
+DATA = {
+    Takes.COUNTS: counts(),
+    Takes.RATINGS: ratings(),
+    Takes.ITEMS: items(),
+    Takes.PAIRS: pairs(),
+    Takes.ANSWERS: answers(),
+}
+
+
+def value(metric: Metric, data, options) -> float:
+    if metric.takes is Takes.PAIRS:
+        (frame,) = data
+        return metric.read(metric.compute(frame["personal"], frame["norm"], respondents=frame["respondent"]))
+    return metric.read(metric.compute(*data, **options))
+
+
+def rows_taken(data, order):
+    *before, table = data
+    taken = table[order] if isinstance(table, np.ndarray) else table.iloc[order].reset_index(drop=True)
+    return (*before, taken)
+
+
+def other_labels(takes: Takes, data):
+    if takes is Takes.COUNTS:
+        return (data[0][:, [2, 0, 1]],)
+    if takes is Takes.RATINGS:
+        return (data[0].map({"A": "third", "B": "first", "C": "second"}.get),)
+    if takes is Takes.ANSWERS:
+        human, model = data
+        swapped = model["answer"].map(lambda label: {"A": "B", "B": "A", "a": "b"}.get(label, label))
+        return human.assign(n_culture=human["n"] - human["n_culture"]), model.assign(answer=swapped)
+    frame = data[0]
+    flipped = {f"n_{side}_culture": frame[f"n_{side}"] - frame[f"n_{side}_culture"] for side in ("human", "model")}
+    return (frame.assign(**flipped),)
+
+
+def other_side(takes: Takes, data):
+    (frame,) = data
+    if takes is Takes.RATINGS:
+        return (frame[["s", "r"]],)
+    swapped = {name: name.replace("human", "*").replace("model", "human").replace("*", "model") for name in frame}
+    return (frame.rename(columns=swapped),)
+
+
+def changed(invariance: Invariance, takes: Takes, data, order):
+    if invariance is Invariance.ROWS:
+        return rows_taken(data, order)
+    if invariance is Invariance.DUPLICATES:
+        return rows_taken(data, [*order, *order])
+    return other_labels(takes, data) if invariance is Invariance.LABELS else other_side(takes, data)
+
+
+PROPERTIES = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@pytest.mark.parametrize(("metric", "options"), CASES, ids=IDS)
+@PROPERTIES
+@given(sample=st.data())
+def test_values_stay_in_range(metric, options, sample):
+    got = value(metric, sample.draw(DATA[metric.takes]), options)
+    assert math.isnan(got) or metric.low - 1e-12 <= got <= metric.high + 1e-12
+
+
+@pytest.mark.parametrize(("metric", "options"), CASES, ids=IDS)
+@PROPERTIES
+@given(sample=st.data())
+def test_claimed_invariances_hold(metric, options, sample):
+    data = sample.draw(DATA[metric.takes])
+    order = sample.draw(st.permutations(range(len(data[-1]))))
+    before = value(metric, data, options)
+    for invariance in metric.invariances:
+        after = value(metric, changed(invariance, metric.takes, data, order), options)
+        one_pair_became_two = invariance is Invariance.DUPLICATES and math.isnan(before)
+        assert one_pair_became_two or after == pytest.approx(before, abs=1e-9, nan_ok=True), invariance
+
+
+@PROPERTIES
+@given(items())
+def test_gaps_turn_with_the_labels_and_bound_each_other(data):
+    (frame,) = data
+    culture, preference = (METRICS[f"signed_{side}_gap"].compute(frame) for side in ("culture", "preference"))
+    assume(culture.defined)
+    assert preference.value == pytest.approx(-culture.value)
+    assert METRICS["signed_culture_gap"].compute(*other_labels(Takes.ITEMS, data)).value == pytest.approx(
+        -culture.value
+    )
+    assert METRICS["rate_abs_diff_of_means"].compute(frame).value <= METRICS["rate_mae"].compute(frame).value + 1e-12
+
+
+@PROPERTIES
+@given(counts())
+def test_undefined_coefficients_say_why(data):
+    for metric in METRICS.values():
+        if metric.takes is Takes.COUNTS:
+            found = metric.compute(*data, **metric.variants[0])
+            assert found.defined or found.reason
