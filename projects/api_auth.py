@@ -1,7 +1,5 @@
 """The REST interface's door: bearer tokens with scopes, bound to one project, and cursor pages."""
 
-import hashlib
-import secrets
 from datetime import timedelta
 from typing import Any
 
@@ -13,15 +11,8 @@ from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
 from projects.access import MANAGERS, READERS
+from projects.crypto import token_digest
 from projects.models import ApiToken, Membership
-
-
-def token_digest(key: str) -> str:
-    return hashlib.sha256(key.encode()).hexdigest()
-
-
-def new_token_key() -> str:
-    return f"concord_{secrets.token_urlsafe(32)}"
 
 
 class TokenAuthentication(BaseAuthentication):

@@ -1,0 +1,215 @@
+"""Who gets which answer at which address: one row for every named URL, requested for real by test_permissions.py.
+
+Add a row at the bottom section of your app. The key is the URL's name; where another method answers differently, add a
+second row with the key "name post". `kwargs` (and `data`) are built from the World, whose objects are made when used;
+add an object to World as a cached_property when a URL needs a new noun.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cached_property
+from typing import Any, Literal
+
+from django.utils import timezone
+
+from annotation.models import Assignment, LabelProject
+from evaluation.models import Report
+from llm.models import Call, Endpoint, Job, Prompt
+from materials.models import Dataset, Instrument, Item
+from materials.services import content_hash, publish_instrument
+from projects.models import ApiToken, Membership, Project, User
+from projects.services import create_token
+from responses.models import Respondent
+from responses.services import get_condition, get_respondent
+from studies.models import Screen, Session, Study
+
+Expected = int | Literal["login"]  # "login": sent to the log-in page
+QUESTIONS = [
+    {
+        "kind": "choice",
+        "code": "fits",
+        "text": "Does it fit?",
+        "options": [{"code": "yes", "text": "Yes"}, {"code": "no", "text": "No"}],
+    }
+]
+
+
+class World:
+    """One project with its members by role, and one object of each noun, made when a row asks for it."""
+
+    def __init__(self, project: Project, users: dict[str, User]) -> None:
+        self.project = project
+        self.users = users
+
+    def member(self, role: str) -> Membership:
+        return self.project.memberships.get(user=self.users[role])
+
+    @cached_property
+    def token(self) -> ApiToken:
+        return create_token(project=self.project, user=self.users["researcher"], name="t", scopes=["read"])[0]
+
+    @cached_property
+    def dataset(self) -> Dataset:
+        return Dataset.objects.create(project=self.project, name="Items", slug="items")
+
+    @cached_property
+    def item(self) -> Item:
+        content = {"text": "Tea is served first."}
+        return Item.objects.create(
+            dataset=self.dataset, external_id="a", content=content, content_hash=content_hash(content)
+        )
+
+    @cached_property
+    def instrument(self) -> Instrument:
+        return publish_instrument(project=self.project, name="fits", title="Fits", questions=QUESTIONS)
+
+    @cached_property
+    def respondent(self) -> Respondent:
+        return get_respondent(project=self.project, kind="model", key="model:1:none", attributes={})
+
+    @cached_property
+    def endpoint(self) -> Endpoint:
+        return Endpoint.objects.create(project=self.project, name="e", base_url="http://127.0.0.1:9/v1", model="m")
+
+    @cached_property
+    def prompt(self) -> Prompt:
+        return Prompt.objects.create(project=self.project, name="p", version=1, user="{{ item.text }}")
+
+    @cached_property
+    def job(self) -> Job:
+        assert self.item
+        return Job.objects.create(
+            project=self.project,
+            name="j",
+            kind="judge",
+            endpoint=self.endpoint,
+            prompt=self.prompt,
+            dataset=self.dataset,
+            instrument=self.instrument,
+            personas=[{}],
+        )
+
+    @cached_property
+    def call(self) -> Call:
+        condition = get_condition(project=self.project, factors={})
+        return Call.objects.create(job=self.job, item=self.item, respondent=self.respondent, condition=condition)
+
+    @cached_property
+    def label_project(self) -> LabelProject:
+        return LabelProject.objects.create(
+            project=self.project, name="l", slug="l", dataset=self.dataset, instrument=self.instrument
+        )
+
+    @cached_property
+    def assignment(self) -> Assignment:
+        """An item that the annotator holds."""
+        return Assignment.objects.create(
+            label_project=self.label_project,
+            item=self.item,
+            place=0,
+            rank=0,
+            status="leased",
+            annotator=self.users["annotator"],
+            lease_until=timezone.now() + timedelta(minutes=30),
+        )
+
+    @cached_property
+    def study(self) -> Study:
+        return Study.objects.create(
+            project=self.project, name="s", slug="s", dataset=self.dataset, instrument=self.instrument
+        )
+
+    @cached_property
+    def session(self) -> Session:
+        return Session.objects.create(study=self.study, person_digest="0" * 64, number=1)
+
+    @cached_property
+    def screen(self) -> Screen:
+        return Screen.objects.create(session=self.session, position=0, kind="consent")
+
+    @cached_property
+    def report(self) -> Report:
+        return Report.objects.create(project=self.project, title="r", kind="alignment")
+
+
+def no_kwargs(world: World) -> dict[str, Any]:
+    return {}
+
+
+def project_slug(world: World) -> dict[str, Any]:
+    return {"slug": world.project.slug}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """The expected status for each role. `api` rows are requested with a bearer token that has both scopes; the
+    outsider's token belongs to a project of their own."""
+
+    anonymous: Expected
+    outsider: Expected
+    viewer: Expected
+    annotator: Expected
+    researcher: Expected
+    owner: Expected
+    kwargs: Callable[[World], dict[str, Any]] = project_slug
+    method: Literal["get", "post", "put", "delete"] = "get"
+    data: Callable[[World], Any] = no_kwargs
+    query: str = ""
+    api: bool = False
+
+
+PUBLIC = {"anonymous": 200, "outsider": 200, "viewer": 200, "annotator": 200, "researcher": 200, "owner": 200}
+SIGNED_IN = PUBLIC | {"anonymous": "login"}
+EVERY_ROLE = SIGNED_IN | {"outsider": 404}
+READERS = EVERY_ROLE | {"annotator": 403}
+MANAGERS = READERS | {"viewer": 403}
+OWNER = MANAGERS | {"researcher": 403}
+API_LIST = READERS | {"anonymous": 401, "outsider": 200}  # the outsider's token lists their own project
+API_DETAIL = API_LIST | {"outsider": 404}
+
+
+def answers(base: dict[str, Any], status: int) -> dict[str, Any]:
+    """The same row with another status in place of 200, for example 302 after a POST."""
+    return {role: status if expected == 200 else expected for role, expected in base.items()}
+
+
+ROWS: dict[str, Row] = {
+    # config
+    "healthz": Row(**PUBLIC, kwargs=no_kwargs),
+    "readyz": Row(**PUBLIC, kwargs=no_kwargs),
+    # projects
+    "home": Row(**answers(SIGNED_IN, 302) | {"outsider": 302}, kwargs=no_kwargs),
+    "login": Row(**answers(PUBLIC, 302) | {"anonymous": 200}, kwargs=no_kwargs),
+    "logout": Row(**answers(PUBLIC, 302), kwargs=no_kwargs, method="post"),
+    "password_change": Row(**SIGNED_IN, kwargs=no_kwargs),
+    "styleguide": Row(**PUBLIC, kwargs=no_kwargs),
+    "project": Row(**EVERY_ROLE | {"annotator": 302}),
+    "members": Row(**OWNER),
+    "members post": Row(**answers(OWNER, 422), method="post"),
+    "member_role": Row(
+        **answers(OWNER, 302),
+        method="post",
+        data=lambda w: {"role": "viewer"},
+        kwargs=lambda w: {"slug": w.project.slug, "pk": w.member("annotator").pk},
+    ),
+    "member_remove": Row(
+        **answers(OWNER, 302),
+        method="post",
+        kwargs=lambda w: {"slug": w.project.slug, "pk": w.member("annotator").pk},
+    ),
+    "tokens": Row(**MANAGERS),
+    "tokens post": Row(**MANAGERS, method="post", data=lambda w: {"name": "n", "scopes": ["read"]}),
+    "token_revoke": Row(
+        **answers(MANAGERS, 302),
+        method="post",
+        kwargs=lambda w: {"slug": w.project.slug, "pk": w.token.pk},
+    ),
+    # materials
+    # responses
+    # annotation
+    # studies
+    # llm
+    # evaluation
+    # api
+}
