@@ -235,6 +235,18 @@ def draw_orders(questions: Sequence[Any], *, key: str) -> dict[str, list[str]]:
     return orders
 
 
+def order_factor(orders: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """The option orders as a condition's factor: {} when nothing was randomised, one order when all questions share it.
+
+    >>> order_factor({"personal": ["b", "a"], "norm": ["b", "a"]})
+    {'option_order': 'b|a'}
+    """
+    texts = {code: "|".join(order) for code, order in orders.items()}
+    if len(set(texts.values())) <= 1:
+        return {"option_order": text for text in texts.values()}
+    return {"option_order": "; ".join(f"{code}: {text}" for code, text in sorted(texts.items()))}
+
+
 def is_shown(question: Any, answers: Mapping[str, Any]) -> bool:
     """Whether the question is asked, given the answers so far."""
     rule = question.show_if
