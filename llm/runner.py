@@ -1,7 +1,7 @@
 """Runs one shard of calls: asyncio inside one Celery task.
 
-Calls are asked with the concurrency that the endpoint, the other workers and the server's 429 allow; outcomes are settled
-in batches; the shard's lease is extended while the work goes on. Nothing here decides what is left to do: the ledger does.
+Calls are asked with the concurrency that the endpoint, the other workers and the server's 429 allow; outcomes are
+settled in batches; the shard's lease is extended while the work goes on. What is left to do is the ledger's to say.
 """
 
 import asyncio
@@ -48,7 +48,7 @@ class Hooks:
 
 @dataclass
 class Shard:
-    """The calls of one claim and how far they are. After `run`, `down` says why the endpoint was given up, if it was."""
+    """The calls of one claim. After `run`, `down` says why the endpoint was given up, if it was."""
 
     job: Job
     endpoint: EndpointConfig
