@@ -118,9 +118,9 @@ def sample_cases(
 def personas(
     countries: Iterable[str], *, ages: Sequence[str] = AGES, genders: Sequence[str] = GENDERS
 ) -> list[dict[str, str]]:
-    """One persona for each country, age group and gender, as the variables of a prompt or condition."""
+    """One persona for each country, age group and gender, in the words of respondents' attributes."""
     return [
-        {"persona_country": country, "persona_age": age, "persona_gender": gender}
+        {"country": country, "age_group": age, "gender": gender}
         for country, age, gender in product(countries, ages, genders)
     ]
 

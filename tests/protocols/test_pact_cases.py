@@ -133,7 +133,7 @@ def test_personas_are_crossed():
     five = ["Brazil", "India", "South Africa", "United Kingdom", "United States"]
     made = personas(five)
     assert len(made) == len({tuple(persona.values()) for persona in made}) == 20
-    assert made[0] == {"persona_country": "Brazil", "persona_age": "younger", "persona_gender": "female"}
+    assert made[0] == {"country": "Brazil", "age_group": "younger", "gender": "female"}
     assert personas(["India"], ages=["older"], genders=["male"]) == [
-        {"persona_country": "India", "persona_age": "older", "persona_gender": "male"}
+        {"country": "India", "age_group": "older", "gender": "male"}
     ]

@@ -284,7 +284,7 @@ def test_prompt_is_short_for_every_scenario(scenario):
 
 def test_prompt_shows_item_options_and_persona():
     scenario = SCENARIOS[0]
-    system, user = render(scenario, {"persona_country": "India", "persona_age": "older", "persona_gender": "male"})
+    system, user = render(scenario, {"country": "India", "age_group": "older", "gender": "male"})
     assert '{"personal": "A" or "B", "norm": "A" or "B"}' in system
     for key in ("situation", "cultural_expectation", "personal_preference", "actor_role", "receiver_role"):
         assert scenario[key] in user
