@@ -73,7 +73,7 @@ def start(
             group=user,
             extra_groups=None if user is None else [],
             process_group=0,
-            preexec_fn=_die_with_parent(stop_signal),
+            preexec_fn=_die_with_parent(stop_signal),  # noqa: PLW1509 - it makes two system calls and takes no lock
         )
     if process.stdin:
         process.stdin.write(stdin)

@@ -25,6 +25,7 @@ def _start() -> None:
         valkey = start_valkey(folder / "valkey.log")
         atexit.register(valkey.stop)
         os.environ["REDIS_URL"] = valkey.url
+        os.environ["CONCORD_TESTS_OWN_VALKEY"] = "1"  # so that tests may empty it
 
 
 def _use_own_valkey_database(worker: str) -> None:

@@ -1,0 +1,157 @@
+"""What every test may ask for: a project with one member of each role, materials, and a real Celery worker."""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+import redis
+from django.db import connection
+from django.test import Client
+
+from config.processes import Child, start
+from materials.models import Dataset, Instrument, Item
+from materials.services import content_hash, publish_instrument
+from projects.models import Project, Role, User
+from projects.services import set_member
+
+PASSWORD = "a long word for tests"
+ROOT = Path(__file__).resolve().parents[1]
+QUESTION = {
+    "kind": "choice",
+    "code": "answer",
+    "text": "Is this usual where you live?",
+    "options": [{"code": "yes", "text": "Yes"}, {"code": "no", "text": "No"}],
+}
+
+
+@pytest.fixture(autouse=True)
+def _empty_valkey() -> None:
+    """No test sees another's messages, counters or cached values."""
+    if os.environ.get("CONCORD_TESTS_OWN_VALKEY"):
+        with redis.Redis.from_url(os.environ["REDIS_URL"]) as client:
+            client.flushdb()
+
+
+@pytest.fixture
+def project(db: None) -> Project:
+    return Project.objects.create(name="Everyday norms", slug="everyday-norms")
+
+
+def _member(project: Project, role: Role) -> User:
+    user = User.objects.create_user(username=str(role), password=PASSWORD)
+    set_member(project=project, user=user, role=role, by=None)
+    return user
+
+
+@pytest.fixture
+def owner(project: Project) -> User:
+    return _member(project, Role.OWNER)
+
+
+@pytest.fixture
+def researcher(project: Project) -> User:
+    return _member(project, Role.RESEARCHER)
+
+
+@pytest.fixture
+def annotator(project: Project) -> User:
+    return _member(project, Role.ANNOTATOR)
+
+
+@pytest.fixture
+def viewer(project: Project) -> User:
+    return _member(project, Role.VIEWER)
+
+
+@pytest.fixture
+def outsider(db: None) -> User:
+    """Someone with a login who is no member."""
+    return User.objects.create_user(username="outsider", password=PASSWORD)
+
+
+@pytest.fixture
+def client_as() -> Callable[[User | None], Client]:
+    """A browserless client logged in as this person; anonymous for None."""
+
+    def make(user: User | None) -> Client:
+        client = Client()
+        if user is not None:
+            client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+        return client
+
+    return make
+
+
+@pytest.fixture
+def make_dataset() -> Callable[..., Dataset]:
+    """`make_dataset(project, n=5, slug="scenarios", content=lambda i: {...})`."""
+
+    def make(
+        project: Project, n: int = 5, slug: str = "scenarios", content: Callable[[int], dict[str, Any]] | None = None
+    ) -> Dataset:
+        dataset = Dataset.objects.create(project=project, slug=slug, name=slug.replace("-", " ").capitalize())
+        contents = [content(i) if content else {"text": f"Scenario {i}"} for i in range(n)]
+        Item.objects.bulk_create(
+            Item(dataset=dataset, external_id=f"{slug}-{i}", content=c, content_hash=content_hash(c), position=i)
+            for i, c in enumerate(contents)
+        )
+        return dataset
+
+    return make
+
+
+@pytest.fixture
+def make_instrument() -> Callable[..., Instrument]:
+    """`make_instrument(project, questions=[...], name="everyday")`; one yes/no question when none are given."""
+
+    def make(
+        project: Project, questions: Sequence[Mapping[str, Any]] = (QUESTION,), name: str = "everyday"
+    ) -> Instrument:
+        return publish_instrument(project=project, name=name, title=name.capitalize(), questions=questions)
+
+    return make
+
+
+@pytest.fixture
+def start_celery_worker(transactional_db: None, tmp_path: Path) -> Iterator[Callable[..., Child]]:
+    """`start_celery_worker(concurrency=2)` starts a real worker process on the test database, ready for work.
+
+    `worker.process.pid` is its pid (and its process group); all of them are stopped after the test.
+    """
+    workers: list[Child] = []
+
+    def start_worker(concurrency: int = 2, **environment: str) -> Child:
+        url = urlsplit(os.environ["DATABASE_URL"])
+        database = f"{url.scheme}://{url.netloc}/{connection.settings_dict['NAME']}?{url.query}"
+        command = [sys.executable, "-m", "celery", "-A", "config.celery", "worker", "--loglevel=INFO"]
+        command += [f"--concurrency={concurrency}", f"--hostname=w{len(workers)}@test", "--without-mingle"]
+        env = os.environ | {"DATABASE_URL": database, "DJANGO_SETTINGS_MODULE": "config.settings.test"} | environment
+        worker = start("worker", command, log=tmp_path / f"worker{len(workers)}.log", env=env, cwd=ROOT)
+        workers.append(worker)
+        _wait_until_ready(worker)
+        return worker
+
+    yield start_worker
+    for worker in workers:
+        worker.stop(timeout=10)
+
+
+def _wait_until_ready(worker: Child) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and worker.alive:
+        if " ready." in worker.log.read_text(errors="replace"):
+            return
+        time.sleep(0.1)
+    worker.stop(timeout=1)
+    pytest.fail("The Celery worker did not start:\n" + worker.log.read_text(errors="replace"))
+
+
+@pytest.fixture
+def celery_worker_process(start_celery_worker: Callable[..., Child]) -> Child:
+    """One real Celery worker (prefork, two processes) for the whole test."""
+    return start_celery_worker()
