@@ -6,13 +6,13 @@ stored. Stored values use stable option codes, never the letters or positions in
 
 import hashlib
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator, model_validator
 
 Code = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,59}$")]
-OptionCode = Annotated[str, Field(pattern=r"^[A-Za-z0-9_]{1,60}$")]
+OptionCode = Annotated[str, Field(pattern=r"^[A-Za-z0-9_](?:[A-Za-z0-9_ .-]{0,58}[A-Za-z0-9_.])?$")]
 
 FIRST, SECOND, TIE = "first", "second", "tie"
 
@@ -207,7 +207,7 @@ def option_label(question: Any, code: str, content: Mapping[str, Any]) -> str:
         return str(content.get(fields[code], "")) if code in fields else "Both equally"
     if isinstance(question, ScaleQuestion):
         return question.labels[int(code) - question.minimum] if question.labels else code
-    return next(option.label(content) for option in question.options if option.code == code)
+    return next(str(option.label(content)) for option in question.options if option.code == code)
 
 
 def draw_orders(questions: Sequence[Any], *, key: str) -> dict[str, list[str]]:
@@ -326,7 +326,7 @@ def _check_text(question: TextQuestion, value: Any) -> str:
     return text
 
 
-_CHECKS = {
+_CHECKS: dict[str, Callable[[Any, Any], Any]] = {
     "choice": _check_choice,
     "pairwise": _check_choice,
     "multi": _check_multi,

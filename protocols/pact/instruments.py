@@ -113,7 +113,7 @@ DEMOGRAPHICS: list[QuestionData] = [
         "country",
         "In which country have you lived for most of the last five years?",
         "Answers are compared within and between these five countries.",
-        [_option(name.lower().replace(" ", "_"), name) for name in PARTICIPANT_COUNTRIES],
+        [_option(name, name) for name in PARTICIPANT_COUNTRIES],
     ),
     _demographic(
         "age_group",
@@ -129,7 +129,7 @@ DEMOGRAPHICS: list[QuestionData] = [
             _option("female", "Female"),
             _option("male", "Male"),
             _option("other", "Another gender, or none"),
-            _option("not_said", "I prefer not to say"),
+            _option("undisclosed", "I prefer not to say"),
         ],
     ),
 ]
