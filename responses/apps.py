@@ -5,7 +5,7 @@ class ResponsesConfig(AppConfig):
     name = "responses"
 
     def ready(self) -> None:
-        from responses.overview import box
         from projects.overview import register_box
+        from responses.overview import box
 
         register_box("responses", box, stage="responses")

@@ -5,7 +5,7 @@ class StudiesConfig(AppConfig):
     name = "studies"
 
     def ready(self) -> None:
-        from studies.overview import box
         from projects.overview import register_box
+        from studies.overview import box
 
         register_box("studies", box, stage="answering", order=1)

@@ -14,11 +14,12 @@ def box(project: Project) -> Box:
         simulated=Count("pk", filter=Q(simulated=True)),
     )
     opened = project.studies.filter(status=Study.Status.OPEN).count()
+    noun = "study" if opened == 1 else "studies"
     return Box(
         title="Studies",
         url=reverse("studies", args=[project.slug]),
         count=sessions["completed"],
-        state=f"sessions completed, {sessions['started']:,} under way, {opened} open stud{'y' if opened == 1 else 'ies'}",
+        state=f"sessions completed, {sessions['started']:,} under way, {opened} open {noun}",
         attention=f"{sessions['inattentive']:,} failed the attention check" if sessions["inattentive"] else "",
         badges=("simulated",) if sessions["simulated"] else (),
         hue="human",
