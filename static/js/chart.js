@@ -37,7 +37,8 @@ async function draw(chart) {
   if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
   const spec = await answer.json();
   drawn.get(chart)?.finalize();
-  const result = await vegaEmbed(chart, { ...spec, config: merged(spec.config) }, {
+  const description = spec.description ?? chart.dataset.title;
+  const result = await vegaEmbed(chart, { ...spec, description, config: merged(spec.config) }, {
     ast: true,
     actions: false,
     renderer: "svg",
@@ -52,7 +53,6 @@ async function drawOrSay(chart) {
     await draw(chart);
   } catch (error) {
     chart.classList.add("chart-failed");
-    chart.removeAttribute("role");
     chart.textContent = `The figure could not be drawn (${error.message}). Reload the page, or open the SVG below.`;
   }
 }
