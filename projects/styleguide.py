@@ -116,6 +116,7 @@ def styleguide_context(css: str | None = None) -> dict[str, Any]:
     return {
         "contrasts": [(theme, [c for c in measured if c.theme == theme]) for theme in ("light", "dark")],
         "form": ExampleForm({"name": "", "overlap": "3", "note": "", "country": "JP", "order": "random"}),
+        "chosen": ["yes"],
         "choices": [
             {"code": "yes", "label": "Yes", "hotkey": "1"},
             {"code": "no", "label": "No", "hotkey": "2"},
