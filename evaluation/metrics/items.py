@@ -108,11 +108,7 @@ def item_rates(items: pd.DataFrame) -> ItemRates:
     >>> rates.human.tolist(), rates.model.tolist(), rates.human_majority.tolist(), rates.left_out
     ([0.5], [1.0], [1.0], '1 of 2 items left out: no valid answer on one side')
     """
-    missing = [name for name in _COUNTS if name not in items.columns]
-    if missing:
-        raise ValueError(f"The items frame lacks {', '.join(missing)}; it needs {', '.join(_COUNTS)}.")
-    table = items[list(_COUNTS)].to_numpy(dtype=np.float64)
-    _check_counts(table)
+    table = check_counts(items)
     usable = table[(table[:, 0] > 0) & (table[:, 2] > 0)]
     n_human, human, n_model, model = usable.T
     # Integers decide majorities and agreement, so that 2 of 6 and 4 of 6 give the very same float.
@@ -127,11 +123,21 @@ def item_rates(items: pd.DataFrame) -> ItemRates:
     )
 
 
-def _check_counts(table: FloatArray) -> None:
+def check_counts(items: pd.DataFrame) -> FloatArray:
+    """The four columns of counts, shape (items, 4); missing columns or impossible counts raise ValueError.
+
+    >>> check_counts(items_frame([4], [3], [2], [1])).tolist()
+    [[4.0, 3.0, 2.0, 1.0]]
+    """
+    missing = [name for name in _COUNTS if name not in items.columns]
+    if missing:
+        raise ValueError(f"The items frame lacks {', '.join(missing)}; it needs {', '.join(_COUNTS)}.")
+    table = items[list(_COUNTS)].to_numpy(dtype=np.float64)
     totals, culture = table[:, ::2], table[:, 1::2]
     impossible = ~((culture >= 0) & (culture <= totals)).all(axis=1)
     if impossible.any():
         row = int(np.flatnonzero(impossible)[0])
         raise ValueError(
-            f"Row {row} of the items frame has culture counts below 0, missing or above the number of answers."
+            f"Row {row} of the items frame has a culture count that is missing, below 0 or above its total."
         )
+    return table

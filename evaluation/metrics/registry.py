@@ -11,7 +11,7 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
-from . import agreement, alignment, gap, row_level, uncertainty
+from . import agreement, alignment, association, consensus, gap, rates, row_level, uncertainty
 
 
 class Takes(StrEnum):
@@ -20,7 +20,9 @@ class Takes(StrEnum):
     COUNTS = "items x categories counts"
     RATINGS = "items x raters table"
     ITEMS = "items frame"
-    PAIRS = "personal and norm answers with their respondents"
+    CODED = "coded answers with the unit they belong to"
+    CELLS = "cells frame"
+    TABLE = "levels x outcomes counts"
     ANSWERS = "human counts by item and single model answers"
 
 
@@ -39,7 +41,7 @@ class Invariance(StrEnum):
     ROWS = "rows in another order"
     LABELS = "categories renamed or swapped"
     DUPLICATES = "every row given twice"
-    SIDES = "raters, or people and models, swapped"
+    SIDES = "raters, people and models, two questions, or levels and outcomes swapped"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,7 @@ _UNBOUNDED_BELOW = float("-inf")
 
 _ON_COUNTS = frozenset({_ROWS, _LABELS, _DUPLICATES})
 _ROW_OPTIONS = ({"answer": "answer", "culture": "A", "preference": "B"},)
+_MIN_N = ({"min_n": 1}, {"min_n": 2})
 _METHODS = tuple({"method": method} for method in ("pearson", "spearman", "kendall"))
 
 
@@ -131,7 +134,31 @@ _METRICS = (
     _row_level("majority_alignment", 0, _HIGHER, _LABELLED),
     _row_level("rate_mae", 0, _LOWER, _ON_COUNTS),
     _row_level("signed_culture_gap", -1, _SIGNED, _LABELLED),
-    Metric("norm_personal_gap", gap.norm_personal_gap, Takes.PAIRS, -1, 1, _SIGNED, _LABELLED, read=attrgetter("gap")),
+    Metric("norm_personal_gap", gap.norm_personal_gap, Takes.CODED, -1, 1, _SIGNED, _LABELLED, read=attrgetter("gap")),
+    Metric("choice_rate", rates.choice_rate, Takes.CODED, 0, 1, _DESCRIPTIVE, _LABELLED),
+    Metric("unknown_rate", rates.unknown_rate, Takes.CODED, 0, 1, _LOWER, _ON_COUNTS),
+    Metric("decision_entropy", rates.decision_entropy, Takes.CODED, 0, 1, _LOWER, _ON_COUNTS),
+    Metric("decision_conflict", rates.decision_conflict, Takes.CODED, 0, 1, _LOWER, _ON_COUNTS),
+    Metric("answer_consistency", consensus.answer_consistency, Takes.CODED, 0, 1, _HIGHER, _ALL),
+    Metric(
+        "majority_consistency",
+        consensus.majority_consistency,
+        Takes.CODED,
+        0,
+        1,
+        _HIGHER,
+        frozenset({_ROWS, _DUPLICATES, _SIDES}),
+    ),
+    Metric("modal_share", consensus.modal_share, Takes.CELLS, 0.5, 1, _HIGHER, _ON_COUNTS, _MIN_N),
+    Metric("weighted_modal_share", consensus.weighted_modal_share, Takes.CELLS, 0.5, 1, _HIGHER, _ON_COUNTS),
+    Metric("pooled_modal_share", consensus.pooled_modal_share, Takes.CELLS, 0.5, 1, _HIGHER, _ON_COUNTS),
+    Metric("pairwise_agreement", consensus.pairwise_agreement, Takes.CELLS, 0, 1, _HIGHER, _ON_COUNTS),
+    # Giving a level twice makes another table, with more levels.
+    Metric("cramers_v", association.cramers_v, Takes.TABLE, 0, 1, _DESCRIPTIVE, _ALL - {_DUPLICATES}),
+    Metric(
+        "cramers_v_corrected", association.cramers_v_corrected, Takes.TABLE, 0, 1, _DESCRIPTIVE, _ALL - {_DUPLICATES}
+    ),
+    Metric("phi_coefficient", association.phi_coefficient, Takes.TABLE, -1, 1, _SIGNED, frozenset({_SIDES})),
 )
 
 METRICS: Mapping[str, Metric] = MappingProxyType({metric.name: metric for metric in _METRICS})

@@ -68,10 +68,23 @@ def items(draw):
 
 
 @st.composite
-def pairs(draw):
+def coded(draw):
     answer = st.sampled_from([0.0, 1.0, math.nan])
     rows = draw(st.lists(st.tuples(answer, answer, st.sampled_from("pqrs")), min_size=1, max_size=12))
-    return (pd.DataFrame(rows, columns=["personal", "norm", "respondent"]),)
+    return (pd.DataFrame(rows, columns=["first", "second", "unit"]),)
+
+
+@st.composite
+def cells(draw):
+    cell = st.integers(0, 5).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n)))
+    return (pd.DataFrame(draw(st.lists(cell, min_size=1, max_size=12)), columns=["n", "n_culture"]),)
+
+
+@st.composite
+def tables(draw):
+    rows, columns = draw(st.sampled_from([(2, 2), (3, 2), (2, 4), (4, 3)]))
+    row = st.lists(st.integers(0, 9), min_size=columns, max_size=columns)
+    return (np.array(draw(st.lists(row, min_size=rows, max_size=rows))),)
 
 
 @st.composite
@@ -87,15 +100,22 @@ DATA = {
     Takes.COUNTS: counts(),
     Takes.RATINGS: ratings(),
     Takes.ITEMS: items(),
-    Takes.PAIRS: pairs(),
+    Takes.CODED: coded(),
+    Takes.CELLS: cells(),
+    Takes.TABLE: tables(),
     Takes.ANSWERS: answers(),
 }
 
 
+COLUMNS = {"chosen": "first", "personal": "first", "first": "first", "norm": "second", "second": "second"}
+COLUMNS |= dict.fromkeys(["respondents", "sources", "items"], "unit")
+
+
 def value(metric: Metric, data, options) -> float:
-    if metric.takes is Takes.PAIRS:
-        (frame,) = data
-        return metric.read(metric.compute(frame["personal"], frame["norm"], respondents=frame["respondent"]))
+    if metric.takes is Takes.CODED:
+        parameters = inspect.signature(metric.compute).parameters
+        columns = {name: data[0][COLUMNS[name]] for name in parameters if name in COLUMNS}
+        return metric.read(metric.compute(**columns))
     return metric.read(metric.compute(*data, **options))
 
 
@@ -108,6 +128,12 @@ def rows_taken(data, order):
 def other_labels(takes: Takes, data):
     if takes is Takes.COUNTS:
         return (data[0][:, [2, 0, 1]],)
+    if takes is Takes.TABLE:
+        return (data[0][:, ::-1],)
+    if takes is Takes.CODED:
+        return (data[0].assign(first=1 - data[0]["first"], second=1 - data[0]["second"]),)
+    if takes is Takes.CELLS:
+        return (data[0].assign(n_culture=data[0]["n"] - data[0]["n_culture"]),)
     if takes is Takes.RATINGS:
         return (data[0].map({"A": "third", "B": "first", "C": "second"}.get),)
     if takes is Takes.ANSWERS:
@@ -123,6 +149,10 @@ def other_side(takes: Takes, data):
     (frame,) = data
     if takes is Takes.RATINGS:
         return (frame[["s", "r"]],)
+    if takes is Takes.TABLE:
+        return (frame.T,)
+    if takes is Takes.CODED:
+        return (frame.rename(columns={"first": "second", "second": "first"}),)
     swapped = {name: name.replace("human", "*").replace("model", "human").replace("*", "model") for name in frame}
     return (frame.rename(columns=swapped),)
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from tests.golden.adapters import agreement, alignment, gap
+from tests.golden.adapters import agreement, alignment, association, consensus, gap, rates
 
 ADAPTERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "inter_annotator_agreement": agreement.coefficients,
@@ -12,4 +12,9 @@ ADAPTERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "human_model_alignment": alignment.by_model_and_setting,
     "uncertainty_alignment": alignment.uncertainty,
     "norm_personal_gap": gap.by_group,
+    "majority_agreement_modal_share": consensus.by_level,
+    "self_consistency_and_personal_norm_consistency": consensus.self_consistency,
+    "valid_response_rates_and_decision_entropy": rates.by_model,
+    "cramers_v": association.strength,
+    "benjamini_hochberg": association.adjusted,
 }

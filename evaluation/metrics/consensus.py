@@ -1,0 +1,111 @@
+"""How much the answers within a cell agree, for people or for one model asked repeatedly.
+
+A *cells frame* has one row per cell (an item, an item x group, a model x item...) with the valid answers `n` and the
+culture answers `n_culture`, as from `items.count_answers`. Cells without a valid answer do not enter.
+"""
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from . import agreement
+from .result import Estimate
+
+FloatArray = NDArray[np.float64]
+
+NO_CELLS = "no cell has enough valid answers"
+NO_PAIRS = "no row has two valid answers"
+
+
+def modal_share(cells: pd.DataFrame, *, min_n: int = 1) -> Estimate:
+    """Mean over cells of the share of the more frequent answer, in [0.5, 1]; one minus the variation ratio.
+
+    Cells with fewer than `min_n` answers are left out; `n` counts the others. A cell of one answer is 1 by construction
+    and small cells are biased upwards, so look at `min_n=2` and `pairwise_agreement` too. Over the cells of
+    model x item it is a model's self-consistency. Undefined without cells. Source: PACT, section 5.2 and table 20.
+
+    >>> cells = pd.DataFrame({"n": [4, 1], "n_culture": [3, 0]})
+    >>> modal_share(cells).value, modal_share(cells, min_n=2).value
+    (0.875, 0.75)
+    """
+    n, culture = _counts(cells, min_n)
+    if not n.size:
+        return Estimate.undefined(NO_CELLS)
+    return Estimate(float((np.maximum(culture, n - culture) / n).mean()), n.size)
+
+
+def weighted_modal_share(cells: pd.DataFrame) -> Estimate:
+    """As `modal_share`, each cell weighted with its number of answers, in [0.5, 1].
+
+    >>> weighted_modal_share(pd.DataFrame({"n": [4, 1], "n_culture": [3, 0]})).value
+    0.8
+    """
+    n, culture = _counts(cells, 1)
+    if not n.size:
+        return Estimate.undefined(NO_CELLS)
+    return Estimate(float(np.maximum(culture, n - culture).sum() / n.sum()), n.size)
+
+
+def pooled_modal_share(cells: pd.DataFrame) -> Estimate:
+    """max(r, 1-r) of the one culture rate r over all answers, in [0.5, 1]; never above `weighted_modal_share`.
+
+    PACT's figure 6B shows it. Cells that disagree with each other lower it, so it can order groups differently.
+
+    >>> pooled_modal_share(pd.DataFrame({"n": [4, 1], "n_culture": [3, 0]})).value
+    0.6
+    """
+    n, culture = _counts(cells, 1)
+    if not n.size:
+        return Estimate.undefined(NO_CELLS)
+    return Estimate(float(max(culture.sum(), n.sum() - culture.sum()) / n.sum()), n.size)
+
+
+def pairwise_agreement(cells: pd.DataFrame) -> Estimate:
+    """Mean over cells with two answers of the share of agreeing pairs, in [0, 1]: unbiased in the size of the cells.
+
+    >>> pairwise_agreement(pd.DataFrame({"n": [4, 1], "n_culture": [3, 0]})).value
+    0.5
+    """
+    n, culture = _counts(cells, 2)
+    if not n.size:
+        return Estimate.undefined(NO_CELLS)
+    return agreement.observed_agreement(np.column_stack([culture, n - culture]))
+
+
+def answer_consistency(first: ArrayLike, second: ArrayLike) -> Estimate:
+    """Share of rows with the same answer to two questions, in [0, 1]; answers are 1, 0 or NaN where invalid.
+
+    Rows with an invalid answer are left out, `n` counts the others; undefined without any. Source: PACT, appendix E.2.
+
+    >>> answer_consistency([1, 0, 1, float("nan")], [1, 1, 1, 0]).n
+    3
+    """
+    one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    both = ~(np.isnan(one) | np.isnan(other))
+    if not both.any():
+        return Estimate.undefined(NO_PAIRS)
+    left_out = both.size - int(both.sum())
+    reason = f"{left_out} of {both.size} rows left out: an answer is invalid" if left_out else ""
+    return Estimate(float((one[both] == other[both]).mean()), int(both.sum()), reason=reason)
+
+
+def majority_consistency(first: ArrayLike, second: ArrayLike, items: ArrayLike) -> Estimate:
+    """Share of items whose majority answer to two questions is the same, in [0, 1]; a tie counts as 1, culture.
+
+    Arrays as in `answer_consistency`; `items` names the item of each row. Unlike there, every valid answer enters, also
+    from rows where the other is invalid. `n` counts the items with a valid answer to both; undefined without any.
+
+    >>> majority_consistency([1, 0, 1], [1, 1, 0], ["x", "x", "y"]).value
+    0.5
+    """
+    answers = pd.DataFrame({"first": first, "second": second, "item": items})
+    shares = answers.groupby("item")[["first", "second"]].mean().dropna()
+    if shares.empty:
+        return Estimate.undefined("no item has a valid answer to both questions")
+    majority = shares >= 0.5
+    return Estimate(float((majority["first"] == majority["second"]).mean()), len(majority))
+
+
+def _counts(cells: pd.DataFrame, min_n: int) -> tuple[FloatArray, FloatArray]:
+    enough = cells[cells["n"] >= max(min_n, 1)]
+    return enough["n"].to_numpy(dtype=np.float64), enough["n_culture"].to_numpy(dtype=np.float64)

@@ -1,0 +1,81 @@
+"""How often an answer is given, how often none is usable, and whether repeats of one question disagree.
+
+Answers come coded as 1 (chosen), 0 (the other option) or NaN (no valid answer), as from `items.follows_culture`.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import entr
+from statsmodels.stats.proportion import proportion_confint
+
+from .result import Estimate
+
+FloatArray = NDArray[np.float64]
+
+NO_VALID = "there is no valid answer"
+
+
+def choice_rate(chosen: ArrayLike) -> Estimate:
+    """Share of 1 among the valid answers, in [0, 1], with its 95 % Wilson interval; `n` counts valid answers.
+
+    `reason` says how many answers were left out. Undefined without a valid answer. Source: Wilson (1927).
+
+    >>> choice_rate([1.0, 0.0, 1.0, float("nan")]).reason
+    '1 of 4 answers left out: invalid'
+    """
+    answers = np.asarray(chosen, dtype=np.float64)
+    valid = answers[~np.isnan(answers)]
+    if not valid.size:
+        return Estimate.undefined(NO_VALID)
+    left_out = answers.size - valid.size
+    low, high = proportion_confint(int(valid.sum()), valid.size, method="wilson")
+    reason = f"{left_out} of {answers.size} answers left out: invalid" if left_out else ""
+    return Estimate(float(valid.mean()), valid.size, float(low), float(high), reason)
+
+
+def unknown_rate(chosen: ArrayLike) -> Estimate:
+    """Share of answers that are not valid, in [0, 1]; `n` counts all answers. Undefined without any.
+
+    >>> unknown_rate([1.0, float("nan")]).value
+    0.5
+    """
+    answers = np.asarray(chosen, dtype=np.float64)
+    if not answers.size:
+        return Estimate.undefined("there is no answer")
+    return Estimate(float(np.isnan(answers).mean()), answers.size)
+
+
+def decision_entropy(chosen: ArrayLike, sources: ArrayLike) -> Estimate:
+    """Mean entropy, in bits, of the answers to one source; in [0, 1].
+
+    `sources` names for each answer the item it repeats. `n` counts the sources with a valid answer; undefined without
+    any. A source with a single answer has entropy 0. Source: PACT, section 4.
+
+    >>> decision_entropy([1, 0, 1, 1], ["a", "a", "b", "b"]).value
+    0.5
+    """
+    shares = _shares(chosen, sources)
+    if not shares.size:
+        return Estimate.undefined(NO_VALID)
+    bits = (entr(shares) + entr(1 - shares)) / np.log(2)
+    return Estimate(float(bits.mean()), shares.size)
+
+
+def decision_conflict(chosen: ArrayLike, sources: ArrayLike) -> Estimate:
+    """Share of sources whose valid answers are not all the same, in [0, 1]; otherwise as `decision_entropy`.
+
+    >>> decision_conflict([1, 0, 1, 1], ["a", "a", "b", "b"]).value
+    0.5
+    """
+    shares = _shares(chosen, sources)
+    if not shares.size:
+        return Estimate.undefined(NO_VALID)
+    return Estimate(float(((shares > 0) & (shares < 1)).mean()), shares.size)
+
+
+def _shares(chosen: ArrayLike, sources: ArrayLike) -> FloatArray:
+    answers = np.asarray(chosen, dtype=np.float64)
+    valid = ~np.isnan(answers)
+    _, codes = np.unique(np.asarray(sources)[valid], return_inverse=True)
+    shares: FloatArray = np.bincount(codes, weights=answers[valid]) / np.bincount(codes)
+    return shares

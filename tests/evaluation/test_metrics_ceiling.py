@@ -1,0 +1,34 @@
+"""The human ceiling from random halves."""
+
+import numpy as np
+import pytest
+
+from evaluation.metrics.ceiling import split_half_ceiling
+from evaluation.metrics.items import items_frame
+
+
+def test_two_people_who_differ_always_err_by_one():
+    found = split_half_ceiling(items_frame([2, 2], [1, 1], [0, 0], [0, 0]), seed=1)
+    assert found["rate_mae"].value == 1
+    assert found["majority_alignment"].value == 0
+
+
+def test_error_of_even_halves_is_the_hypergeometric_one():
+    # Four people, two for culture: halves hold 1+1 in 4 of 6 deals, else 2+0, an error of 1.
+    found = split_half_ceiling(items_frame([4], [2], [1], [1]), n_splits=4000, seed=2)
+    assert found["rate_mae"].value == pytest.approx(2 / 6, abs=0.03)
+    assert found["majority_alignment"].value == pytest.approx(4 / 6, abs=0.03)
+
+
+def test_items_with_one_person_are_left_out_and_a_seed_fixes_the_rest():
+    items = items_frame([1, 5, 6, 0], [1, 2, 3, 0], [1] * 4, [1] * 4)
+    first, again = (split_half_ceiling(items, seed=seed) for seed in (3, np.random.default_rng(3)))
+    assert first == again
+    assert first["rate_mae"].n == 2
+    assert first["rate_mae"].reason == "2 of 4 items left out: fewer than two human answers"
+
+
+def test_nothing_to_split():
+    assert not split_half_ceiling(items_frame([1], [1], [1], [1]), seed=1)["rate_mae"].defined
+    with pytest.raises(ValueError, match="n_splits of at least 1"):
+        split_half_ceiling(items_frame([4], [1], [1], [1]), n_splits=0, seed=1)
