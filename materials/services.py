@@ -13,10 +13,14 @@ from materials.questions import parse_questions
 from projects.models import Project
 
 
+def canonical_json(content: Mapping[str, Any]) -> str:
+    """One text for equal contents. Raises ValueError for NaN and infinities, which JSON does not have."""
+    return json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
 def content_hash(content: Mapping[str, Any]) -> str:
     """sha256 over the content as canonical JSON."""
-    canonical = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode()).hexdigest()
+    return hashlib.sha256(canonical_json(content).encode()).hexdigest()
 
 
 @transaction.atomic

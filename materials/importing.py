@@ -1,0 +1,142 @@
+"""Imports items, all or none, and says what is wrong with each row that is refused.
+
+An item never changes once it is there, because answers refer to what was asked: the same id with the same content is
+left as it is, with other content it is refused.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_slug
+from django.db import connection, transaction
+from psycopg.types.json import Jsonb
+
+from materials.models import Dataset
+from materials.reading import Fault, Record
+from projects.models import Project, User
+from projects.services import audit
+
+MAX_FAULTS = 10_000  # listed; all are counted
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    dataset: Dataset
+    made_dataset: bool
+    added: int
+    unchanged: int
+
+
+class ImportRefusedError(Exception):
+    """Nothing was imported. `faults` lists what is wrong by row, `total` counts it."""
+
+    def __init__(self, faults: list[Fault], total: int) -> None:
+        super().__init__(f"Nothing was imported: {total:,} fault{'' if total == 1 else 's'}.")
+        self.faults = sorted(faults)
+        self.total = total
+
+
+@transaction.atomic
+def import_items(
+    *, project: Project, dataset_slug: str, records: Iterable[Record | Fault], source: str, by: User | None
+) -> Imported:
+    """Add the records as items to the dataset, which is made when it is missing. All or none.
+
+    `source` (a file's name) goes into each item's lineage with its row. Raises ImportRefusedError with every fault.
+    """
+    dataset, made = _get_dataset(project, dataset_slug)
+    faults, total = _copy(records)
+    faults += _conflicts(dataset)
+    total = max(total, len(faults)) if total > MAX_FAULTS else len(faults)
+    if faults:
+        raise ImportRefusedError(faults[:MAX_FAULTS], total)
+    added, unchanged = _insert(dataset, source)
+    audit(project=project, user=by, action="items imported", dataset=dataset_slug, added=added, source=source)
+    return Imported(dataset, made, added, unchanged)
+
+
+def _get_dataset(project: Project, slug: str) -> tuple[Dataset, bool]:
+    try:
+        validate_slug(slug)
+    except ValidationError as error:
+        what = f"{slug!r} cannot name a dataset; use letters, digits, hyphens and underscores."
+        raise ImportRefusedError([Fault(0, "", what)], 1) from error
+    dataset, made = Dataset.objects.get_or_create(project=project, slug=slug, defaults={"name": slug})
+    # Two imports into one dataset must queue up, or both would draw the same positions.
+    return Dataset.objects.select_for_update().get(pk=dataset.pk), made
+
+
+def _copy(records: Iterable[Record | Fault]) -> tuple[list[Fault], int]:
+    """Stream the records into a temporary table; the faults among them, capped, and how many there are."""
+    faults: list[Fault] = []
+    total = 0
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TABLE IF EXISTS incoming_item")
+        cursor.execute(
+            "CREATE TEMPORARY TABLE incoming_item"
+            " (line bigint, external_id text, content jsonb, content_hash text) ON COMMIT DROP"
+        )
+        with cursor.copy("COPY incoming_item (line, external_id, content, content_hash) FROM STDIN") as copy:
+            for record in records:
+                if isinstance(record, Fault):
+                    total += 1
+                    if total <= MAX_FAULTS:
+                        faults.append(record)
+                else:
+                    digest = hashlib.sha256(record.content.encode()).hexdigest()
+                    copy.write_row((record.row, record.external_id, record.content, digest))
+        cursor.execute("ANALYZE incoming_item")
+    return faults, total
+
+
+TWICE = """
+SELECT line, external_id, first FROM (
+    SELECT line, external_id, min(line) OVER (PARTITION BY external_id) AS first,
+           row_number() OVER (PARTITION BY external_id ORDER BY line) AS nth FROM incoming_item) AS numbered
+WHERE nth > 1 ORDER BY line LIMIT %s"""
+CHANGED = """
+SELECT incoming.line, incoming.external_id FROM incoming_item AS incoming
+JOIN materials_item AS item ON item.dataset_id = %s AND item.external_id = incoming.external_id
+WHERE item.content <> incoming.content ORDER BY incoming.line LIMIT %s"""
+
+
+def _conflicts(dataset: Dataset) -> list[Fault]:
+    with connection.cursor() as cursor:
+        cursor.execute(TWICE, [MAX_FAULTS])
+        twice = [
+            Fault(line, "id", f"the id {external_id} stands in row {first} already.")
+            for line, external_id, first in cursor.fetchall()
+        ]
+        cursor.execute(CHANGED, [dataset.pk, MAX_FAULTS])
+        changed = [
+            Fault(line, "id", f"the dataset has an item {external_id} with other content; give this one another id.")
+            for line, external_id in cursor.fetchall()
+        ]
+    return twice + changed
+
+
+INSERT = """
+INSERT INTO materials_item (dataset_id, external_id, content, content_hash, lineage, position, created_at)
+SELECT %(dataset)s, incoming.external_id, incoming.content, incoming.content_hash,
+       %(source)s || jsonb_build_object('row', incoming.line), %(first)s + incoming.line, now()
+FROM incoming_item AS incoming
+WHERE NOT EXISTS (SELECT FROM materials_item AS item
+                  WHERE item.dataset_id = %(dataset)s AND item.external_id = incoming.external_id)
+ORDER BY incoming.line"""
+
+
+def _insert(dataset: Dataset, source: str) -> tuple[int, int]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM incoming_item")
+        total = cursor.fetchone()[0]
+        cursor.execute("SELECT coalesce(max(position), 0) FROM materials_item WHERE dataset_id = %s", [dataset.pk])
+        parameters: dict[str, Any] = {
+            "dataset": dataset.pk,
+            "source": Jsonb({"source": source}),
+            "first": cursor.fetchone()[0],
+        }
+        cursor.execute(INSERT, parameters)
+        return cursor.rowcount, total - cursor.rowcount

@@ -1,0 +1,59 @@
+"""Import items from a file into a dataset: all or nothing, with row and column of every fault."""
+
+import time
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from materials.importing import ImportRefusedError, import_items
+from materials.reading import read_items
+from projects.models import Project
+
+
+class Command(BaseCommand):
+    help = (
+        "Imports items from a .csv, .tsv or .jsonl file (UTF-8) into a dataset, which is made when it is missing. "
+        "All or nothing: every fault is listed with its row and column. An item that is there with the same content "
+        "stays as it is; one with other content is refused, because answers refer to what was asked."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path)
+        parser.add_argument("--project", required=True, help="the project's slug")
+        parser.add_argument("--dataset", required=True, help="the dataset's slug")
+        parser.add_argument(
+            "--id-column",
+            default="",
+            help="the column that holds the id, or several separated by commas; default: external_id, id or item_id",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = Project.objects.filter(slug=options["project"]).first()
+        if project is None:
+            raise CommandError(f"There is no project {options['project']}; give the slug from its address, /p/<slug>/.")
+        path: Path = options["file"]
+        columns = [column.strip() for column in options["id_column"].split(",") if column.strip()]
+        started = time.monotonic()
+        try:
+            with path.open("rb") as file:
+                result = import_items(
+                    project=project,
+                    dataset_slug=options["dataset"],
+                    records=read_items(file, filename=path.name, id_columns=columns),
+                    source=path.name,
+                    by=None,
+                )
+        except OSError as error:
+            raise CommandError(f"{path} cannot be read: {error.strerror}.") from error
+        except ImportRefusedError as error:
+            for fault in error.faults:
+                self.stderr.write(str(fault))
+            if error.total > len(error.faults):
+                self.stderr.write(f"and {error.total - len(error.faults):,} more faults")
+            raise CommandError(str(error)) from error
+        if result.made_dataset:
+            self.stdout.write(f"Made the dataset {options['dataset']}.")
+        seconds = time.monotonic() - started
+        self.stdout.write(f"{result.added:,} items added, {result.unchanged:,} unchanged, in {seconds:.1f} s.")
