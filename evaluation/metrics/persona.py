@@ -14,7 +14,7 @@ from .result import Estimate, mean_of_defined
 class SubgroupAlignment:
     """Alignment with each human cell, and the unweighted means over the cells that have a value."""
 
-    cells: Mapping[Hashable, Mapping[str, Estimate]]
+    cells: Mapping[tuple[Hashable, ...], Mapping[str, Estimate]]
     means: Mapping[str, Estimate]
 
 
@@ -35,7 +35,7 @@ def subgroup_alignment(human: pd.DataFrame, model: pd.DataFrame, *, cell: Sequen
     joined = pair_counts(human, model, on=[*keys, "item"])
     pairs = dict(iter(joined.groupby(keys)))
     nobody = joined.iloc[:0]
-    cells: dict[Hashable, Mapping[str, Estimate]] = {
+    cells: dict[tuple[Hashable, ...], Mapping[str, Estimate]] = {
         name: _cell_alignment(pairs.get(name, nobody)) for name, _ in human.groupby(keys, sort=False)
     }
     names = _cell_alignment(nobody)

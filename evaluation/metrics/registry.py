@@ -65,10 +65,10 @@ class Metric:
 _ROWS, _LABELS, _DUPLICATES, _SIDES = Invariance
 _HIGHER, _LOWER, _SIGNED, _DESCRIPTIVE = Direction
 _ALL = frozenset(Invariance)
-_LABELLED = frozenset({_ROWS, _DUPLICATES})
+_SIZE_AND_ORDER = frozenset({_ROWS, _DUPLICATES})
 _UNBOUNDED_BELOW = float("-inf")
 
-_ON_COUNTS = frozenset({_ROWS, _LABELS, _DUPLICATES})
+_ALL_BUT_SIDES = _ALL - {_SIDES}
 _ROW_OPTIONS = ({"answer": "answer", "culture": "A", "preference": "B"},)
 _MIN_N = ({"min_n": 1}, {"min_n": 2})
 _METHODS = tuple({"method": method} for method in ("pearson", "spearman", "kendall"))
@@ -81,11 +81,11 @@ def _row_level(name: str, low: float, direction: Direction, invariances: frozens
 
 
 _METRICS = (
-    Metric("observed_agreement", agreement.observed_agreement, Takes.COUNTS, 0, 1, _HIGHER, _ON_COUNTS),
-    Metric("pooled_pair_agreement", agreement.pooled_pair_agreement, Takes.COUNTS, 0, 1, _HIGHER, _ON_COUNTS),
-    Metric("brennan_prediger", agreement.brennan_prediger, Takes.COUNTS, -1, 1, _HIGHER, _ON_COUNTS),
-    Metric("gwet_ac1", agreement.gwet_ac1, Takes.COUNTS, -1, 1, _HIGHER, _ON_COUNTS),
-    Metric("fleiss_kappa", agreement.fleiss_kappa, Takes.COUNTS, _UNBOUNDED_BELOW, 1, _HIGHER, _ON_COUNTS),
+    Metric("observed_agreement", agreement.observed_agreement, Takes.COUNTS, 0, 1, _HIGHER, _ALL_BUT_SIDES),
+    Metric("pooled_pair_agreement", agreement.pooled_pair_agreement, Takes.COUNTS, 0, 1, _HIGHER, _ALL_BUT_SIDES),
+    Metric("brennan_prediger", agreement.brennan_prediger, Takes.COUNTS, -1, 1, _HIGHER, _ALL_BUT_SIDES),
+    Metric("gwet_ac1", agreement.gwet_ac1, Takes.COUNTS, -1, 1, _HIGHER, _ALL_BUT_SIDES),
+    Metric("fleiss_kappa", agreement.fleiss_kappa, Takes.COUNTS, _UNBOUNDED_BELOW, 1, _HIGHER, _ALL_BUT_SIDES),
     # Alpha corrects for the number of ratings, so the same data twice is other data to it.
     Metric(
         "krippendorff_alpha", agreement.krippendorff_alpha, Takes.COUNTS, -1, 1, _HIGHER, frozenset({_ROWS, _LABELS})
@@ -97,7 +97,7 @@ _METRICS = (
         0,
         1,
         _HIGHER,
-        _LABELLED,
+        _SIZE_AND_ORDER,
         ({"category": 0}, {"category": 1}),
     ),
     Metric("cohen_kappa", agreement.cohen_kappa, Takes.RATINGS, -1, 1, _HIGHER, _ALL),
@@ -114,14 +114,14 @@ _METRICS = (
     ),
     Metric("rate_mae", alignment.rate_mae, Takes.ITEMS, 0, 1, _LOWER, _ALL),
     Metric("rate_abs_diff_of_means", alignment.rate_abs_diff_of_means, Takes.ITEMS, 0, 1, _LOWER, _ALL),
-    Metric("rate_mae_floor", alignment.rate_mae_floor, Takes.ITEMS, 0, 0.5, _DESCRIPTIVE, _ON_COUNTS),
-    Metric("signed_culture_gap", alignment.signed_culture_gap, Takes.ITEMS, -1, 1, _SIGNED, _LABELLED),
-    Metric("signed_preference_gap", alignment.signed_preference_gap, Takes.ITEMS, -1, 1, _SIGNED, _LABELLED),
-    Metric("human_culture_rate", alignment.human_culture_rate, Takes.ITEMS, 0, 1, _DESCRIPTIVE, _LABELLED),
-    Metric("model_culture_rate", alignment.model_culture_rate, Takes.ITEMS, 0, 1, _DESCRIPTIVE, _LABELLED),
+    Metric("rate_mae_floor", alignment.rate_mae_floor, Takes.ITEMS, 0, 0.5, _DESCRIPTIVE, _ALL_BUT_SIDES),
+    Metric("signed_culture_gap", alignment.signed_culture_gap, Takes.ITEMS, -1, 1, _SIGNED, _SIZE_AND_ORDER),
+    Metric("signed_preference_gap", alignment.signed_preference_gap, Takes.ITEMS, -1, 1, _SIGNED, _SIZE_AND_ORDER),
+    Metric("human_culture_rate", alignment.human_culture_rate, Takes.ITEMS, 0, 1, _DESCRIPTIVE, _SIZE_AND_ORDER),
+    Metric("model_culture_rate", alignment.model_culture_rate, Takes.ITEMS, 0, 1, _DESCRIPTIVE, _SIZE_AND_ORDER),
     Metric("uncertainty_correlation", uncertainty.uncertainty_correlation, Takes.ITEMS, -1, 1, _HIGHER, _ALL, _METHODS),
-    Metric("human_agreement", uncertainty.human_agreement, Takes.ITEMS, 0.5, 1, _DESCRIPTIVE, _ON_COUNTS),
-    Metric("model_agreement", uncertainty.model_agreement, Takes.ITEMS, 0.5, 1, _DESCRIPTIVE, _ON_COUNTS),
+    Metric("human_agreement", uncertainty.human_agreement, Takes.ITEMS, 0.5, 1, _DESCRIPTIVE, _ALL_BUT_SIDES),
+    Metric("model_agreement", uncertainty.model_agreement, Takes.ITEMS, 0.5, 1, _DESCRIPTIVE, _ALL_BUT_SIDES),
     Metric(
         "contested_model_agreement",
         uncertainty.contested_model_agreement,
@@ -129,16 +129,18 @@ _METRICS = (
         0.5,
         1,
         _DESCRIPTIVE,
-        _ON_COUNTS,
+        _ALL_BUT_SIDES,
     ),
-    _row_level("majority_alignment", 0, _HIGHER, _LABELLED),
-    _row_level("rate_mae", 0, _LOWER, _ON_COUNTS),
-    _row_level("signed_culture_gap", -1, _SIGNED, _LABELLED),
-    Metric("norm_personal_gap", gap.norm_personal_gap, Takes.CODED, -1, 1, _SIGNED, _LABELLED, read=attrgetter("gap")),
-    Metric("choice_rate", rates.choice_rate, Takes.CODED, 0, 1, _DESCRIPTIVE, _LABELLED),
-    Metric("unknown_rate", rates.unknown_rate, Takes.CODED, 0, 1, _LOWER, _ON_COUNTS),
-    Metric("decision_entropy", rates.decision_entropy, Takes.CODED, 0, 1, _LOWER, _ON_COUNTS),
-    Metric("decision_conflict", rates.decision_conflict, Takes.CODED, 0, 1, _LOWER, _ON_COUNTS),
+    _row_level("majority_alignment", 0, _HIGHER, _SIZE_AND_ORDER),
+    _row_level("rate_mae", 0, _LOWER, _ALL_BUT_SIDES),
+    _row_level("signed_culture_gap", -1, _SIGNED, _SIZE_AND_ORDER),
+    Metric(
+        "norm_personal_gap", gap.norm_personal_gap, Takes.CODED, -1, 1, _SIGNED, _SIZE_AND_ORDER, read=attrgetter("gap")
+    ),
+    Metric("choice_rate", rates.choice_rate, Takes.CODED, 0, 1, _DESCRIPTIVE, _SIZE_AND_ORDER),
+    Metric("unknown_rate", rates.unknown_rate, Takes.CODED, 0, 1, _LOWER, _ALL_BUT_SIDES),
+    Metric("decision_entropy", rates.decision_entropy, Takes.CODED, 0, 1, _LOWER, _ALL_BUT_SIDES),
+    Metric("decision_conflict", rates.decision_conflict, Takes.CODED, 0, 1, _LOWER, _ALL_BUT_SIDES),
     Metric("answer_consistency", consensus.answer_consistency, Takes.CODED, 0, 1, _HIGHER, _ALL),
     Metric(
         "majority_consistency",
@@ -149,10 +151,10 @@ _METRICS = (
         _HIGHER,
         frozenset({_ROWS, _DUPLICATES, _SIDES}),
     ),
-    Metric("modal_share", consensus.modal_share, Takes.CELLS, 0.5, 1, _HIGHER, _ON_COUNTS, _MIN_N),
-    Metric("weighted_modal_share", consensus.weighted_modal_share, Takes.CELLS, 0.5, 1, _HIGHER, _ON_COUNTS),
-    Metric("pooled_modal_share", consensus.pooled_modal_share, Takes.CELLS, 0.5, 1, _HIGHER, _ON_COUNTS),
-    Metric("pairwise_agreement", consensus.pairwise_agreement, Takes.CELLS, 0, 1, _HIGHER, _ON_COUNTS),
+    Metric("modal_share", consensus.modal_share, Takes.CELLS, 0.5, 1, _HIGHER, _ALL_BUT_SIDES, _MIN_N),
+    Metric("weighted_modal_share", consensus.weighted_modal_share, Takes.CELLS, 0.5, 1, _HIGHER, _ALL_BUT_SIDES),
+    Metric("pooled_modal_share", consensus.pooled_modal_share, Takes.CELLS, 0.5, 1, _HIGHER, _ALL_BUT_SIDES),
+    Metric("pairwise_agreement", consensus.pairwise_agreement, Takes.CELLS, 0, 1, _HIGHER, _ALL_BUT_SIDES),
     # Giving a level twice makes another table, with more levels.
     Metric("cramers_v", association.cramers_v, Takes.TABLE, 0, 1, _DESCRIPTIVE, _ALL - {_DUPLICATES}),
     Metric(

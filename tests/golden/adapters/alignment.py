@@ -1,5 +1,6 @@
 """Alignment of models with people: `pact_alignment_*`, `pact_uncertainty_*`."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -7,6 +8,7 @@ import pandas as pd
 from evaluation.metrics import alignment as metrics
 from evaluation.metrics.items import count_answers, item_rates, pair_counts
 from evaluation.metrics.persona import subgroup_alignment
+from evaluation.metrics.result import Estimate
 from evaluation.metrics.row_level import row_level_alignment
 from evaluation.metrics.uncertainty import (
     contested_model_agreement,
@@ -77,7 +79,7 @@ def _with_persona(human: pd.DataFrame, answers: pd.DataFrame, question: dict[str
     by_cell = [count_answers(side, by=[*_CELL, "item"], **question) for side in (human, answers)]
     subgroups = subgroup_alignment(*by_cell, cell=_CELL)
     return {
-        "subgroups": {"|".join(cell): _subgroup(found) for cell, found in subgroups.cells.items()},
+        "subgroups": {"|".join(map(str, cell)): _subgroup(found) for cell, found in subgroups.cells.items()},
         "subgroup_mean_majority_alignment": subgroups.means["majority_alignment"].value,
         "subgroup_mean_rate_mae": subgroups.means["rate_mae"].value,
         "subgroup_mean_signed_culture_gap": subgroups.means["signed_culture_gap"].value,
@@ -91,7 +93,7 @@ def _with_persona(human: pd.DataFrame, answers: pd.DataFrame, question: dict[str
     }
 
 
-def _subgroup(found: Any) -> dict[str, Any] | None:
+def _subgroup(found: Mapping[str, Estimate]) -> dict[str, Any] | None:
     if not found["majority_alignment"].defined:
         return None
     return {

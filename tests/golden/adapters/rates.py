@@ -10,7 +10,7 @@ from tests.golden.tables import frame
 
 
 def by_model(given: dict[str, Any]) -> dict[str, Any]:
-    return {name: _rates(rows) for name, rows in frame(given["decisions"]).groupby("model")}
+    return {str(name): _rates(rows) for name, rows in frame(given["decisions"]).groupby("model")}
 
 
 def _rates(rows: pd.DataFrame) -> dict[str, Any]:
