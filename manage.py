@@ -4,10 +4,16 @@
 import os
 import sys
 
-from django.core.exceptions import ImproperlyConfigured
-
 
 def main() -> int:
+    if sys.version_info < (3, 11):  # noqa: UP036 - whoever has only an older Python shall read why nothing starts
+        sys.exit(f"Concord needs Python 3.11 or newer; this is {sys.version.split()[0]}.")
+    if sys.platform == "win32":
+        sys.exit("Concord runs on Linux and macOS; on Windows use WSL or Docker (docker compose up).")
+    try:
+        from django.core.exceptions import ImproperlyConfigured
+    except ModuleNotFoundError:
+        sys.exit("Concord's packages are not installed in this Python; `make demo` installs them into .venv.")
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.dev")
     if sys.argv[1:2] == ["serve"]:
         # Settings need the services' addresses, so `serve` starts the services before Django.

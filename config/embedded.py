@@ -12,9 +12,9 @@ import socket
 import stat
 import subprocess
 import tempfile
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import quote
@@ -22,7 +22,7 @@ from urllib.parse import quote
 from django.core.exceptions import ImproperlyConfigured
 
 from config.env import var_dir
-from config.processes import Child, StartError, last_line, start
+from config.processes import Child, StartError, last_line, start, wait_until
 
 DATABASE = "concord"
 # macOS allows 104 bytes for a socket's path, Linux 108, each with a closing zero.
@@ -49,11 +49,10 @@ def start_postgres(data: Path, log: Path, *, durable: bool = True) -> Service:
     binaries = _postgres_binaries()
     user = _unprivileged_user()
     data = data.resolve()
-    data.mkdir(parents=True, exist_ok=True)
+    data.parent.mkdir(parents=True, exist_ok=True)
     if user is not None:
-        _let_in(user, data, binaries)
-    data.chmod(0o700)
-    if not (data / "PG_VERSION").exists():
+        _let_in(data, binaries)
+    if not data.exists():
         _initialise(data, binaries, log, user=user, durable=durable)
     _stop_leftover(data)
     folder = _socket_folder(data, user)
@@ -63,7 +62,9 @@ def start_postgres(data: Path, log: Path, *, durable: bool = True) -> Service:
     # SIGINT is PostgreSQL's fast shutdown: it ends the sessions and writes a checkpoint.
     child = start("PostgreSQL", command, log=log, user=user, cwd=data, stop_signal=signal.SIGINT)
     url = f"postgresql://postgres@/{{}}?host={quote(str(folder), safe='/')}"
-    _wait_for_postgres(child, url.format("postgres"))
+    if not _comes_up(child, lambda: _postgres_answers(url.format("postgres"))):
+        raise StartError(f"PostgreSQL did not start: {_complaint(log)} (log: {log}).")
+    _create_database(url.format("postgres"))
     return Service(child, url.format(DATABASE))
 
 
@@ -76,7 +77,7 @@ def start_valkey(log: Path) -> Service:
         # Settings go through standard input: arguments are visible to every user of the machine.
         child = start("Valkey", [binary, "-"], log=log, stdin=settings.encode())
         url = f"redis://:{password}@127.0.0.1:{port}/0"
-        if _wait_for_valkey(child, url):
+        if _comes_up(child, partial(_valkey_answers, url)):
             return Service(child, url)
     raise StartError(f"Valkey did not start: {last_line(log) or 'it said nothing'} (log: {log}).")
 
@@ -172,11 +173,8 @@ def _unprivileged_user() -> int | None:
     return pwd.getpwnam("nobody").pw_uid
 
 
-def _let_in(user: int, data: Path, binaries: Path) -> None:
-    """Let the user own the data and reach the programs: they may pass through the folders above, not list them."""
-    if data.stat().st_uid != user:
-        for path in (data, *data.rglob("*")):
-            os.chown(path, user, user, follow_symlinks=False)
+def _let_in(data: Path, binaries: Path) -> None:
+    """Let other users reach the programs and the data: they may pass through the folders above, not list them."""
     package = binaries.parents[1]
     for top in (binaries.parent, package.with_name(f"{package.name}.libs")):
         _make_readable(top)
@@ -195,14 +193,24 @@ def _make_readable(top: Path) -> None:
 
 
 def _initialise(data: Path, binaries: Path, log: Path, *, user: int | None, durable: bool) -> None:
+    """Make the data folder beside its place and move it there when it is complete."""
+    unfinished = data.with_name(f"{data.name}.unfinished")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir(mode=0o700)
+    if user is not None:
+        os.chown(unfinished, user, user)
     # The C.UTF-8 locale inside PostgreSQL sorts alike on every operating system.
-    command = [binaries / "initdb", "-D", data, "--username=postgres", "--auth=trust", "--encoding=UTF8"]
+    command = [binaries / "initdb", "-D", unfinished, "--username=postgres", "--auth=trust", "--encoding=UTF8"]
     command += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"]
     command += [] if durable else ["--no-sync"]
-    child = start("initdb", command, log=log, user=user, cwd=data)
-    if child.process.wait(START_SECONDS) != 0:
-        shutil.rmtree(data, ignore_errors=True)
+    child = start("initdb", command, log=log, user=user, cwd=unfinished)
+    try:
+        wait_until(lambda: not child.alive, START_SECONDS)
+    finally:
+        child.stop()
+    if child.process.returncode != 0:
         raise StartError(f"PostgreSQL could not make its data folder: {_complaint(log)} (log: {log}).")
+    unfinished.rename(data)
 
 
 def _socket_folder(data: Path, user: int | None) -> Path:
@@ -223,7 +231,7 @@ def _stop_leftover(data: Path) -> None:
             if not _is_postgres(int(first), data):
                 break
             os.kill(int(first), number)
-            _wait_until(lambda: not _is_postgres(int(first), data), 10)
+            wait_until(lambda: not _is_postgres(int(first), data), 10)
     pid_file.unlink(missing_ok=True)
     (data / ".s.PGSQL.5432.lock").unlink(missing_ok=True)
 
@@ -233,10 +241,19 @@ def _is_postgres(pid: int, data: Path) -> bool:
     return "postgres" in found.stdout and str(data) in found.stdout
 
 
-def _wait_for_postgres(child: Child, url: str) -> None:
-    if not _wait_until(lambda: not child.alive or _postgres_answers(url), START_SECONDS) or not child.alive:
+def _comes_up(child: Child, answers: Callable[[], bool]) -> bool:
+    """Whether the server answers in time; it is stopped when not, or when someone asks to stop meanwhile."""
+    try:
+        up = wait_until(lambda: not child.alive or answers(), START_SECONDS) and child.alive
+    except BaseException:
         child.stop()
-        raise StartError(f"PostgreSQL did not start: {_complaint(child.log)} (log: {child.log}).")
+        raise
+    if not up:
+        child.stop()
+    return up
+
+
+def _create_database(url: str) -> None:
     import psycopg
 
     with psycopg.connect(url, autocommit=True) as connection:
@@ -246,23 +263,6 @@ def _wait_for_postgres(child: Child, url: str) -> None:
 
 def _complaint(log: Path) -> str:
     return last_line(log, "FATAL") or last_line(log, "error:") or last_line(log) or "it said nothing"
-
-
-def _wait_for_valkey(child: Child, url: str) -> bool:
-    started = _wait_until(lambda: not child.alive or _valkey_answers(url), START_SECONDS)
-    if not (started and child.alive):
-        child.stop()
-        return False
-    return True
-
-
-def _wait_until(condition: Callable[[], bool], seconds: float) -> bool:
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if condition():
-            return True
-        time.sleep(0.05)
-    return False
 
 
 def _postgres_answers(url: str) -> bool:

@@ -5,13 +5,20 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 ROTATE_ABOVE_BYTES = 5 * 1024 * 1024
 PR_SET_PDEATHSIG = 1
+ROOT = Path(__file__).resolve().parents[1]
+
+
+class StopRequested(Exception):  # noqa: N818 - a request, not an error
+    """Someone pressed Ctrl-C, closed the terminal or sent SIGTERM."""
 
 
 class StartError(Exception):
@@ -38,16 +45,16 @@ class Child:
     def stop(self, timeout: float = 10.0) -> None:
         """Ask, wait up to `timeout` seconds, then kill the whole process group. Safe to call twice."""
         self.ask_to_stop()
-        try:
+        with suppress(subprocess.TimeoutExpired):
             self.process.wait(timeout)
-        except subprocess.TimeoutExpired:
+        with suppress(ProcessLookupError, PermissionError):  # the group is empty, as it should be
             os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait()
+        self.process.wait()
 
 
 def start(
     name: str,
-    command: Sequence[str | Path],
+    command: Sequence[object],
     *,
     log: Path,
     env: Mapping[str, str] | None = None,
@@ -81,6 +88,11 @@ def start(
     return Child(name, process, log, stop_signal)
 
 
+def python(name: str, *arguments: object, log: Path, env: Mapping[str, str], stop: str = "SIGTERM") -> Child:
+    """Start this Python on the project: `python("Beat", "-m", "celery", ...)`."""
+    return start(name, [sys.executable, *arguments], log=log, env=env, cwd=ROOT, stop_signal=signal.Signals[stop])
+
+
 def _open_log(log: Path) -> IO[bytes]:
     log.parent.mkdir(parents=True, exist_ok=True)
     if log.exists() and log.stat().st_size > ROTATE_ABOVE_BYTES:
@@ -101,6 +113,30 @@ def _die_with_parent(number: signal.Signals) -> Callable[[], None] | None:
             os._exit(1)
 
     return in_child
+
+
+_stop_asked: list[int] = []
+
+
+def stop_on_signals() -> None:
+    """From now on SIGINT, SIGTERM and SIGHUP make the next or current `wait_until` raise StopRequested.
+
+    The handler itself raises nothing: an exception between fork and bookkeeping would lose a child.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda received, frame: _stop_asked.append(received))
+
+
+def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
+    """Whether the condition came true within this time. Raises StopRequested when someone asks to stop."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if _stop_asked:
+            raise StopRequested
+        if condition():
+            return True
+        time.sleep(0.05)
+    return False
 
 
 def last_line(log: Path, containing: str = "") -> str:

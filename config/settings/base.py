@@ -7,6 +7,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from config import env
 from config.database import database_settings
+from config.logs import logging_config
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 VAR_DIR = env.var_dir()
@@ -37,6 +38,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "config.logs.RequestLogMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -78,7 +80,8 @@ CELERY_BROKER_URL = REDIS_URL
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+# Stopping waits this long for tasks, then leaves: what was not finished is claimed again.
+CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 2.0
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE = {"sweep": {"task": "llm.tasks.sweep", "schedule": 15.0}}
@@ -133,6 +136,8 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
+LOGGING = logging_config(as_json=False)
+
 # Encrypts endpoint keys and platform ids; the first key encrypts, all of them decrypt (rotation).
 FIELD_KEYS = env.words("CONCORD_FIELD_KEYS")
 # A model endpoint in the environment stands in for the embedded model.
@@ -140,6 +145,8 @@ MODEL_BASE_URL = env.text("CONCORD_MODEL_BASE_URL", "")
 MODEL_NAME = env.text("CONCORD_MODEL_NAME", "")
 # The variables that an endpoint may name for its key, so that no page can read other secrets of the process.
 MODEL_KEY_VARIABLE_PREFIX = "CONCORD_MODEL_KEY"
+# A killed worker's calls go back to the others after this long.
+MODEL_LEASE_SECONDS = env.integer("CONCORD_MODEL_LEASE_SECONDS", 60, minimum=2)
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["projects.api_auth.TokenAuthentication"],

@@ -1,10 +1,12 @@
 """Production: no default secrets; refuses to start without them."""
 
 from config import env
+from config.logs import logging_config
 from config.settings.base import *  # noqa: F403
 from config.settings.base import require_field_keys
 
 DEBUG = False
+LOGGING = logging_config(as_json=True)
 SECRET_KEY = env.text("SECRET_KEY")
 ALLOWED_HOSTS = env.text("ALLOWED_HOSTS").split(",")
 CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS")

@@ -15,7 +15,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from config import embedded
 from config.embedded import Service, load_running_services, local_secret, start_postgres, start_valkey
-from config.processes import StartError
+from config.processes import StartError, wait_until
 
 
 def _query(service: Service, sql: str) -> object:
@@ -101,7 +101,7 @@ def test_children_end_when_their_parent_is_killed(tmp_path: Path) -> None:
     assert Path(f"/proc/{pid}").exists()
     parent.kill()
     parent.wait()
-    assert embedded._wait_until(lambda: not _runs(pid), 10)
+    assert wait_until(lambda: not _runs(pid), 10)
 
 
 def _runs(pid: int) -> bool:

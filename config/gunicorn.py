@@ -1,0 +1,25 @@
+"""gunicorn's settings: `python -m gunicorn --config config/gunicorn.py`. The command line comes after them."""
+
+import os
+from typing import Any
+
+from gunicorn.glogging import Logger
+
+wsgi_app = "config.wsgi:application"
+worker_class = "gthread"
+workers = int(os.environ.get("WEB_CONCURRENCY", "2"))
+threads = 4
+timeout = 60
+graceful_timeout = 20
+keepalive = 5
+# No access log: Django's request log has every page, without query strings (config/logs.py).
+
+
+class QuietLogger(Logger):
+    """gunicorn's own log of a fault names the address: without its query, which may hold a participant's id."""
+
+    def exception(self, msg: str, *args: Any, **kwargs: Any) -> None:
+        super().exception(msg, *(arg.split("?")[0] if isinstance(arg, str) else arg for arg in args), **kwargs)
+
+
+logger_class = QuietLogger

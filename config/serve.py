@@ -1,0 +1,197 @@
+"""`manage.py serve`: one instance with everything it needs, until Ctrl-C.
+
+It runs without Django, because Django's settings need the addresses of the services that it starts.
+"""
+
+import argparse
+import errno
+import json
+import os
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+from config import embedded
+from config.env import var_dir
+from config.healthcheck import problem
+from config.model_process import start_model
+from config.preflight import check_folder, check_port, hold_lock
+from config.processes import ROOT, Child, StartError, StopRequested, last_line, python, stop_on_signals, wait_until
+from config.supervisor import Supervisor
+
+PREPARE_SECONDS = 600
+READY_SECONDS = 120
+# Listening everywhere is asked for by addresses that cannot be visited.
+EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+WRITE_BUNDLE = (
+    "import sys, pathlib, evaluation.vega_bundle; evaluation.vega_bundle.write_vega_bundle(pathlib.Path(sys.argv[1]))"
+)
+
+
+def main(arguments: list[str]) -> int:
+    """The exit code: 0 after Ctrl-C, 1 when something could not start or ended by itself."""
+    options = _options(arguments)
+    var = var_dir()
+    supervisor = Supervisor()
+    stop_on_signals()
+    try:
+        check_folder(var)
+        with hold_lock(var):
+            check_port(options.host, options.port)
+            try:
+                Instance(options, var, supervisor).run()
+            finally:
+                supervisor.stop()
+                embedded.services_file().unlink(missing_ok=True)
+    except StopRequested:
+        print("Stopped.", flush=True)
+        return 0
+    except StartError as error:
+        print(f"serve: {error}", file=sys.stderr, flush=True)
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        print(f"serve: The disk of {var} is full; free some space and start again.", file=sys.stderr, flush=True)
+    return 1
+
+
+def _options(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="manage.py serve", description="Start everything, until Ctrl-C.")
+    parser.add_argument("--demo", action="store_true", help="load the demo project and fill it")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: this machine only)")
+    parser.add_argument("--port", type=int, default=8000)
+    parser.add_argument("--workers", type=int, default=2, help="gunicorn processes, four threads each")
+    return parser.parse_args(arguments)
+
+
+class Instance:
+    """The steps from nothing to a usable page, each with a line that says how long it took."""
+
+    def __init__(self, options: argparse.Namespace, var: Path, supervisor: Supervisor) -> None:
+        self.options, self.var, self.supervisor = options, var, supervisor
+        self.started = time.monotonic()
+        self.environment = os.environ | {"CONCORD_VAR": str(var), "PYTHONUNBUFFERED": "1"}
+        self.bind = _address(options.host, options.port)
+        self.url = f"http://{_address(EVERYWHERE.get(options.host, options.host), options.port)}"
+
+    def run(self) -> None:
+        """Bring everything up, then watch it. Ends only by an exception."""
+        bundle = self._start_bundle()
+        model = self._start_model() if self.options.demo else None
+        self._start_services()
+        if bundle:
+            self.supervisor.wait(bundle, PREPARE_SECONDS)
+            self._say("bundle that draws figures")
+        if model:
+            self._use_model(model)
+        self._prepare()
+        self._start_web()
+        self._start_worker()
+        self._say_addresses()
+        if self.options.demo:
+            self._fill_demo()
+        self.supervisor.watch()
+
+    def _start_bundle(self) -> Child | None:
+        """Written into static/, where Django finds it, unless it is newer than the wheel it comes from."""
+        bundle, source = ROOT / "static" / "vendor" / "vega.js", find_spec("vl_convert")
+        newest = Path(source.origin).stat().st_mtime if source and source.origin else 0.0
+        if bundle.exists() and bundle.stat().st_mtime >= newest:
+            return None
+        return self._run("Building the bundle that draws figures", "-c", WRITE_BUNDLE, bundle, log="bundle")
+
+    def _start_model(self) -> Child | None:
+        if os.environ.get("CONCORD_MODEL_BASE_URL"):
+            return None
+        try:
+            child, variables = start_model(self.environment, self._log("model"))
+        except StartError as error:
+            self._say(f"{error} The demo goes on without the model's answers.")
+            return None
+        self.environment |= variables
+        return child
+
+    def _use_model(self, model: Child) -> None:
+        base_url = self.environment["CONCORD_MODEL_BASE_URL"]
+        up = wait_until(lambda: not model.alive or not problem(f"{base_url.removesuffix('/v1')}/health"), 60)
+        if up and model.alive:
+            self.supervisor.programs.append(model)
+            self._say("embedded model")
+            return
+        model.stop()
+        for name in [name for name in self.environment if name.startswith(("CONCORD_MODEL_", "CONCORD_DEMO_MODEL"))]:
+            del self.environment[name]
+        self._say(
+            f"The embedded model does not run on this machine ({last_line(model.log) or 'its processor is too old'}); "
+            "the demo goes on without its answers."
+        )
+
+    def _start_services(self) -> None:
+        if not os.environ.get("REDIS_URL"):
+            valkey = embedded.start_valkey(self._log("valkey"))
+            self.supervisor.services.append(valkey.child)
+            self.environment["REDIS_URL"] = valkey.url
+            self._say("Valkey")
+        if not os.environ.get("DATABASE_URL"):
+            postgres = embedded.start_postgres(self.var / "postgres", self._log("postgres"))
+            self.supervisor.services.append(postgres.child)
+            self.environment["DATABASE_URL"] = postgres.url
+            self._say("PostgreSQL")
+        _write_private(
+            embedded.services_file(),
+            "".join(f"{name}={self.environment[name]}\n" for name in ("DATABASE_URL", "REDIS_URL")),
+        )
+
+    def _prepare(self) -> None:
+        arguments = ["-m", "config.prepare"] + (["--demo"] if self.options.demo else [])
+        self.supervisor.wait(self._run("Preparing the database", *arguments, log="prepare"), PREPARE_SECONDS)
+        self._say("database, static files" + (" and demo project" if self.options.demo else ""))
+
+    def _start_web(self) -> None:
+        arguments = ["-m", "gunicorn", "--config", ROOT / "config" / "gunicorn.py", "--bind", self.bind]
+        web = self._run("The web server", *arguments, f"--workers={self.options.workers}", log="web")
+        self.supervisor.programs.append(web)
+        if not wait_until(lambda: self.supervisor.checked(not problem(f"{self.url}/readyz")), READY_SECONDS):
+            raise StartError(f"The web server is not ready: {problem(f'{self.url}/readyz')} (log: {web.log}).")
+        self._say("web server")
+
+    def _start_worker(self) -> None:
+        schedule = self.var / "run" / "celerybeat-schedule"
+        arguments = ["-m", "celery", "-A", "config.celery", "worker", "--beat", "--schedule", schedule]
+        arguments += ["--concurrency=2", "--loglevel=INFO", "--without-mingle", "--without-gossip"]
+        # One beat inside the one worker saves a process. SIGQUIT: leave soon, what was not finished is claimed again.
+        self.supervisor.programs.append(self._run("The worker", *arguments, log="worker", stop="SIGQUIT"))
+        self._say("worker and beat")
+
+    def _say_addresses(self) -> None:
+        print(f"\nConcord is ready: {self.url}/\nLogs: {self.var / 'log'}", flush=True)
+        demo = self.var / "run" / "demo.json"
+        if self.options.demo and demo.exists():
+            print("\n".join(json.loads(demo.read_text(encoding="utf-8"))["lines"]), flush=True)
+        print("Ctrl-C stops it.\n", flush=True)
+
+    def _fill_demo(self) -> None:
+        arguments = [ROOT / "manage.py", "fill_demo", "--base-url", self.url]
+        self.supervisor.background = self._run("Filling the demo project", *arguments, log="fill_demo")
+
+    def _run(self, name: str, *arguments: object, log: str, stop: str = "SIGTERM") -> Child:
+        return python(name, *arguments, log=self._log(log), env=self.environment, stop=stop)
+
+    def _log(self, name: str) -> Path:
+        return self.var / "log" / f"{name}.log"
+
+    def _say(self, text: str) -> None:
+        print(f"{time.monotonic() - self.started:5.1f} s  {text}", flush=True)
+
+
+def _address(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _write_private(path: Path, text: str) -> None:
+    """Only the owner may read it; it is replaced in one step."""
+    unfinished = path.with_suffix(".part")
+    unfinished.touch(mode=0o600)
+    unfinished.write_text(text, encoding="utf-8")
+    unfinished.replace(path)

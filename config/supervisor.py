@@ -1,0 +1,64 @@
+"""Keeps the processes of one instance together: when one of them ends, or someone asks, all of them end."""
+
+import time
+
+from config.processes import Child, StartError, last_line, wait_until
+
+STOP_SECONDS = 8.0
+
+
+class Supervisor:
+    """`services` serve the others and are stopped after them; `background` is a task that may end."""
+
+    def __init__(self) -> None:
+        self.services: list[Child] = []
+        self.programs: list[Child] = []
+        self.background: Child | None = None
+
+    def check(self) -> None:
+        """Raise StartError when a child has ended by itself."""
+        for child in self.services + self.programs:
+            if not child.alive:
+                raise StartError(
+                    f"{child.name} stopped (exit code {child.process.returncode}): "
+                    f"{last_line(child.log) or 'it said nothing'} (log: {child.log})."
+                )
+
+    def wait(self, child: Child, seconds: float) -> None:
+        """Wait for a task to succeed; raises StartError when it fails or one of the others ends."""
+        wait_until(lambda: self.checked(not child.alive), seconds)
+        if child.alive or child.process.returncode != 0:
+            child.stop(timeout=1)
+            raise StartError(f"{child.name} failed: {last_line(child.log)} (log: {child.log}).")
+
+    def watch(self) -> None:
+        """Return never: raises StartError when a child ends, StopRequested when someone asks."""
+        while not wait_until(lambda: self.checked(False), 0.5):
+            self._report_background()
+
+    def checked(self, result: bool) -> bool:
+        """The result, for use inside `wait_until`; raises StartError when a child has ended meanwhile."""
+        self.check()
+        return result
+
+    def _report_background(self) -> None:
+        task = self.background
+        if task is None or task.alive:
+            return
+        self.background = None
+        if task.process.returncode == 0:
+            print(f"{task.name}: done.", flush=True)
+        else:
+            print(f"{task.name} failed: {last_line(task.log)} (log: {task.log}).", flush=True)
+
+    def stop(self) -> None:
+        """End every child: the programs together, then the services, the last started first."""
+        if self.background is not None:
+            self.background.stop(timeout=2)
+        for child in self.programs:
+            child.ask_to_stop()
+        deadline = time.monotonic() + STOP_SECONDS
+        for child in self.programs:
+            child.stop(timeout=max(deadline - time.monotonic(), 0.1))
+        for child in reversed(self.services):
+            child.stop(timeout=STOP_SECONDS)
