@@ -1,3 +1,12 @@
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from materials import instrument_views, views
+
+urlpatterns = [
+    path("", views.datasets, name="datasets"),
+    path("import/", views.import_page, name="import_items"),
+    path("datasets/<slug:dataset>/", views.dataset, name="dataset"),
+    path("instruments/", instrument_views.instruments, name="instruments"),
+    path("instruments/<int:pk>/", instrument_views.instrument, name="instrument"),
+    path("instruments/<int:pk>/participant/", instrument_views.participant, name="instrument_participant"),
+]

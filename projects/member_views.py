@@ -13,7 +13,7 @@ from projects.models import Project, Role
 
 @project_view(Role.OWNER)
 def members(request: HttpRequest, project: Project) -> HttpResponse:
-    form = MemberForm(request.POST or None, project=project)
+    form = MemberForm(request.POST if request.method == "POST" else None, project=project)
     if request.method == "POST" and form.is_valid():
         user = form.cleaned_data["username"]
         services.set_member(project=project, user=user, role=form.cleaned_data["role"], by=request.user)

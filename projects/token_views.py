@@ -23,7 +23,7 @@ def _visible(request: HttpRequest, project: Project) -> QuerySet[ApiToken]:
 @project_view(*MANAGERS)
 def tokens(request: HttpRequest, project: Project) -> HttpResponse:
     """Creating answers with the page itself, not a redirect: the key is shown in this one answer and kept nowhere."""
-    form = TokenForm(request.POST or None)
+    form = TokenForm(request.POST if request.method == "POST" else None)
     key = ""
     if request.method == "POST" and form.is_valid():
         _, key = services.create_token(project=project, user=request.user, **form.cleaned_data)

@@ -206,7 +206,17 @@ ROWS: dict[str, Row] = {
         kwargs=lambda w: {"slug": w.project.slug, "pk": w.token.pk},
     ),
     # materials
+    "datasets": Row(**READERS),
+    "dataset": Row(**READERS, kwargs=lambda w: {"slug": w.project.slug, "dataset": w.item.dataset.slug}),
+    "import_items": Row(**MANAGERS),
+    "import_items post": Row(**answers(MANAGERS, 422), method="post"),
+    "instruments": Row(**READERS),
+    "instrument": Row(**READERS, kwargs=lambda w: {"slug": w.project.slug, "pk": w.instrument.pk}),
+    "instrument_participant": Row(**READERS, kwargs=lambda w: {"slug": w.project.slug, "pk": w.instrument.pk}),
     # responses
+    "responses": Row(**READERS),
+    "export_responses": Row(**READERS, kwargs=lambda w: {"slug": w.project.slug, "format": "csv"}),
+    "item": Row(**READERS, kwargs=lambda w: {"slug": w.project.slug, "pk": w.item.pk}),
     # annotation
     # studies
     # llm

@@ -1,0 +1,32 @@
+"""Named reads of materials."""
+
+from collections.abc import Iterable
+
+from django.db.models import Count, Q, QuerySet, TextField
+from django.db.models.functions import Cast
+
+from materials.models import Dataset, Instrument, Item
+from projects.models import Project
+
+
+def datasets_with_counts(project: Project) -> QuerySet[Dataset]:
+    return project.datasets.annotate(item_count=Count("items"))
+
+
+def search_items(dataset: Dataset, words: str) -> QuerySet[Item]:
+    """Items whose id or content holds the words, whatever their case, in the dataset's order."""
+    items = dataset.items.all()
+    if not words:
+        return items
+    return items.annotate(text=Cast("content", TextField())).filter(
+        Q(external_id__icontains=words) | Q(text__icontains=words)
+    )
+
+
+def item_for_preview(project: Project, fields: Iterable[str]) -> Item | None:
+    """The project's first item that has all these fields."""
+    return Item.objects.filter(dataset__project=project, content__has_keys=list(fields)).order_by("pk").first()
+
+
+def versions(instrument: Instrument) -> QuerySet[Instrument]:
+    return Instrument.objects.filter(project_id=instrument.project_id, name=instrument.name).order_by("-version")

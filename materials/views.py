@@ -1,0 +1,93 @@
+"""Datasets, their items, and the import page."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+
+from materials.forms import ImportForm
+from materials.importing import ImportRefusedError, import_items
+from materials.models import Item
+from materials.querysets import datasets_with_counts, search_items
+from materials.reading import read_items
+from projects.access import MANAGERS, READERS, project_view
+from projects.models import Project
+
+ITEMS_PER_PAGE = 50
+PREVIEW_COLUMNS = 3
+LISTED_FAULTS = 500
+
+
+@project_view(*READERS)
+def datasets(request: HttpRequest, project: Project) -> HttpResponse:
+    context = {
+        "project": project,
+        "nav": "materials",
+        "datasets": datasets_with_counts(project),
+        "may_import": request.role in MANAGERS,  # type: ignore[attr-defined]
+    }
+    return render(request, "materials/datasets.html", context)
+
+
+@project_view(*READERS)
+def dataset(request: HttpRequest, project: Project, dataset: str) -> HttpResponse:
+    found = get_object_or_404(project.datasets, slug=dataset)
+    words = request.GET.get("q", "").strip().replace("\x00", "")
+    page = Paginator(search_items(found, words), ITEMS_PER_PAGE).get_page(request.GET.get("page"))
+    columns = _preview_columns(list(page))
+    context = {
+        "project": project,
+        "nav": "materials",
+        "dataset": found,
+        "page": page,
+        "words": words,
+        "columns": columns,
+        "rows": [(item, [item.content.get(column, "") for column in columns]) for item in page],
+        "may_import": request.role in MANAGERS,  # type: ignore[attr-defined]
+    }
+    return render(request, "materials/dataset.html", context)
+
+
+def _preview_columns(items: list[Item]) -> list[str]:
+    """The first item's fields with the longest texts, which tell items apart better than codes and numbers do."""
+    content: dict[str, Any] = items[0].content if items else {}
+    texts = {column: value for column, value in content.items() if isinstance(value, str) and value}
+    longest = sorted(texts, key=lambda column: -len(texts[column]))[:PREVIEW_COLUMNS]
+    return [column for column in content if column in longest]
+
+
+@project_view(*MANAGERS)
+def import_page(request: HttpRequest, project: Project) -> HttpResponse:
+    posted = request.method == "POST"
+    form = ImportForm(
+        request.POST if posted else None,
+        request.FILES if posted else None,
+        initial={"dataset": request.GET.get("dataset", "")},
+    )
+    refusal: ImportRefusedError | None = None
+    if posted and form.is_valid():
+        file = form.cleaned_data["file"]
+        records = read_items(file, filename=file.name, id_columns=form.cleaned_data["id_columns"])
+        try:
+            result = import_items(
+                project=project,
+                dataset_slug=form.cleaned_data["dataset"],
+                records=records,
+                source=file.name,
+                by=request.user,  # type: ignore[arg-type]
+            )
+        except ImportRefusedError as error:
+            refusal = error
+        else:
+            messages.success(request, f"{result.added:,} items added, {result.unchanged:,} were there already.")
+            return redirect("dataset", slug=project.slug, dataset=result.dataset.slug)
+    context = {
+        "project": project,
+        "nav": "materials",
+        "form": form,
+        "refusal": refusal,
+        "faults": refusal.faults[:LISTED_FAULTS] if refusal else [],
+    }
+    return render(request, "materials/import.html", context, status=422 if refusal or form.errors else 200)

@@ -1,0 +1,77 @@
+"""What everyone answered about one item, counted for its page."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from materials.models import Instrument
+from materials.questions import option_codes, option_label
+from responses.models import RespondentKind
+
+Group = tuple[str, bool, bool]  # respondent kind, simulated, demo model
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    title: str
+    badges: list[str]
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    n: int
+    percent: float
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """The answers to one question: a row for each option, a column for each group, shares of the column's n.
+
+    An answer to a `multi` question counts once for each option it holds, so that shares can add up to more than 100.
+    """
+
+    instrument: Instrument
+    question: Any
+    columns: list[Column]
+    rows: list[tuple[str, list[Cell]]]
+
+
+def distributions(
+    counts: Iterable[Mapping[str, Any]], instruments: Mapping[int, Instrument], content: Mapping[str, Any]
+) -> list[Distribution]:
+    """`counts` as given by responses.querysets.value_counts. Open questions get a distribution without rows."""
+    answers: dict[tuple[int, str], list[Mapping[str, Any]]] = defaultdict(list)
+    for count in counts:
+        answers[count["instrument_id"], count["question"]].append(count)
+    return [
+        _distribution(instruments[instrument], instruments[instrument].questionnaire[question], entries, content)
+        for (instrument, question), entries in answers.items()
+    ]
+
+
+def _distribution(
+    instrument: Instrument, question: Any, entries: list[Mapping[str, Any]], content: Mapping[str, Any]
+) -> Distribution:
+    totals: dict[Group, int] = defaultdict(int)
+    chosen: dict[tuple[str, Group], int] = defaultdict(int)
+    for entry in entries:
+        group = (entry["respondent__kind"], entry["respondent__simulated"], entry["respondent__demo_model"])
+        totals[group] += entry["n"]
+        for value in entry["value"] if isinstance(entry["value"], list) else [entry["value"]]:
+            chosen[str(value), group] += entry["n"]
+    rows = [
+        (
+            option_label(question, code, content) or code,
+            [Cell(chosen[code, group], 100 * chosen[code, group] / n) for group, n in totals.items()],
+        )
+        for code in option_codes(question)
+    ]
+    return Distribution(instrument, question, [_column(group, n) for group, n in totals.items()], rows)
+
+
+def _column(group: Group, n: int) -> Column:
+    kind, simulated, demo_model = group
+    badges = (["simulated"] if simulated else []) + (["demo-model"] if demo_model else [])
+    return Column(f"{RespondentKind(kind).label}s", badges, n)

@@ -1,0 +1,60 @@
+"""Named reads of answers."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, QuerySet
+
+from materials.models import Instrument, Item
+from responses.models import Response
+
+COUNT_AT_MOST = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class KeysetPage:
+    """Rows from the newest to the oldest, with the ids from which the neighbouring pages go on."""
+
+    rows: list[Response]
+    before: int | None  # of the next, older page
+    after: int | None  # of the previous, newer page
+
+
+def keyset_page(answers: QuerySet[Response], *, before: int | None, after: int | None, size: int) -> KeysetPage:
+    """A page that costs the same at the start and after a million rows, because it starts at an id."""
+    related = answers.select_related("respondent", "item__dataset", "condition")
+    if after is not None:
+        rows = list(related.filter(pk__gt=after).order_by("pk")[: size + 1])
+        newer, older = len(rows) > size, True
+        rows = rows[:size][::-1]
+    else:
+        limited = related if before is None else related.filter(pk__lt=before)
+        rows = list(limited.order_by("-pk")[: size + 1])
+        newer, older = before is not None, len(rows) > size
+        rows = rows[:size]
+    return KeysetPage(
+        rows,
+        before=rows[-1].pk if rows and older else None,
+        after=rows[0].pk if rows and newer else None,
+    )
+
+
+def count_up_to(answers: QuerySet[Response], limit: int = COUNT_AT_MOST) -> int:
+    """How many there are, or limit + 1 when there are more: counting a million rows would take longer than the page."""
+    return answers.order_by()[: limit + 1].count()
+
+
+def instruments_of(responses: Iterable[Response]) -> dict[int, Instrument]:
+    return Instrument.objects.in_bulk({response.instrument_id for response in responses})
+
+
+def value_counts(item: Item) -> list[dict[str, Any]]:
+    """Standing answers about the item, counted by instrument, question, value and who answered."""
+    groups = ("respondent__kind", "respondent__simulated", "respondent__demo_model")
+    return list(
+        Response.objects.filter(item=item, superseded_by=None)
+        .values("instrument_id", "question", "value", *groups)
+        .annotate(n=Count("pk"))
+        .order_by("instrument_id", "question", *groups)
+    )

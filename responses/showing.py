@@ -1,0 +1,53 @@
+"""Answers in words for pages: the label beside the code, and who answered."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from materials.models import Instrument
+from materials.questions import option_codes, option_label
+from responses.models import Respondent, RespondentKind, Response
+
+
+def value_text(question: Any, value: Any, content: Mapping[str, Any]) -> str:
+    """The value as people saw it: labels of options, numbers and texts as they are."""
+    if not option_codes(question):
+        return str(value)
+    values = value if isinstance(value, list) else [value]
+    return ", ".join(option_label(question, str(entry), content) or str(entry) for entry in values) or "none of them"
+
+
+def badges(respondent: Respondent) -> list[str]:
+    """Kinds for templates/components/badge.html; simulated people and the demo model are always marked."""
+    if respondent.kind == RespondentKind.MODEL:
+        return ["model", *(["demo-model"] if respondent.demo_model else [])]
+    return ["simulated"] if respondent.simulated else ["human"]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownResponse:
+    response: Response
+    text: str
+    badges: list[str]
+    attributes: str
+    condition: str
+
+
+def shown(responses: Iterable[Response], instruments: Mapping[int, Instrument]) -> list[ShownResponse]:
+    """Responses (with respondent, item and condition loaded) ready to draw; costs no query."""
+    return [
+        ShownResponse(
+            response,
+            value_text(
+                instruments[response.instrument_id].questionnaire[response.question],
+                response.value,
+                response.item.content,
+            ),
+            badges(response.respondent),
+            ", ".join(
+                str(value) for value in response.respondent.attributes.values() if value not in ("", True, False)
+            ),
+            ", ".join(f"{name}: {value}" for name, value in response.condition.factors.items()),
+        )
+        for response in responses
+    ]
