@@ -1,7 +1,7 @@
 from django.db.models import Count, Q
 from django.urls import reverse
 
-from annotation.models import Assignment
+from annotation.models import Assignment, Flag
 from projects.models import Project
 from projects.overview import Box
 
@@ -11,14 +11,15 @@ def box(project: Project) -> Box:
         places=Count("pk"),
         submitted=Count("pk", filter=Q(status=Assignment.Status.SUBMITTED)),
         people=Count("annotator", distinct=True),
-        stuck=Count("pk", filter=Q(status=Assignment.Status.SKIPPED) | ~Q(flag_note="")),
+        skipped=Count("pk", filter=Q(status=Assignment.Status.SKIPPED)),
     )
+    stuck = counts["skipped"] + Flag.objects.filter(label_project__project=project).count()
     state = f"of {counts['places']:,} labels, {counts['people']} annotators" if counts["places"] else "labels"
     return Box(
         title="Labelling",
         url=reverse("labelling", args=[project.slug]),
         count=counts["submitted"],
         state=state,
-        attention=f"{counts['stuck']:,} skipped or flagged" if counts["stuck"] else "",
+        attention=f"{stuck:,} skipped or flagged" if stuck else "",
         hue="human",
     )

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any, Literal
 
 from django.db import connection, transaction
+from django.db.models import F
 from django.utils import timezone
 
 from materials.models import Instrument, Item
@@ -52,7 +53,7 @@ class Recorded:
 
 
 class ForeignAnswerError(ValueError):
-    """An answer names a respondent, item or condition of another project."""
+    """An answer names an instrument, respondent, item or condition of another project."""
 
 
 def get_respondent(
@@ -88,13 +89,16 @@ def record(
     answer: Answer,
     source_kind: SourceKind,
     on_conflict: OnConflict = "keep",
-) -> Response:
-    """Store one answer and return what stands for its natural key afterwards (an earlier one when kept)."""
+) -> Response | None:
+    """Store one answer and return what stands for its natural key afterwards (an earlier one when kept).
+
+    None when nothing stands: None was given to an optional question that has no answer.
+    """
     record_many(
         project=project, instrument=instrument, answers=[answer], source_kind=source_kind, on_conflict=on_conflict
     )
     respondent, item, question, condition, sample = answer.natural_key
-    return Response.objects.get(
+    return Response.objects.filter(
         respondent_id=respondent,
         item_id=item,
         instrument=instrument,
@@ -102,7 +106,7 @@ def record(
         condition_id=condition,
         sample=sample,
         superseded_by=None,
-    )
+    ).first()
 
 
 @transaction.atomic
@@ -120,6 +124,8 @@ def record_many(
     from now on with the earlier one kept and marked (`supersede`). Raises AnswerError for a value that the instrument
     does not allow and ForeignAnswerError for ids of another project.
     """
+    if instrument.project_id != project.pk:
+        raise ForeignAnswerError(f"{instrument} is not in the project {project.slug}.")
     questions = {question.code: question for question in instrument.questionnaire.questions}
 
     def checked() -> Iterator[tuple[Answer, str]]:
@@ -149,6 +155,17 @@ def _refuse_foreign(project: Project, answers: list[Answer]) -> None:
     for noun, (known, ids) in wanted.items():
         if known.filter(pk__in=ids).count() != len(ids):
             raise ForeignAnswerError(f"An answer names a {noun} that is not in the project {project.slug}.")
+
+
+def withdraw(*, source_kind: SourceKind, source_id: int, questions: Iterable[str]) -> int:
+    """Take back the standing answers of one source to these questions: the number of answers taken back.
+
+    They are kept as history. Nothing replaces them, so each is marked as superseded by itself.
+    """
+    standing = Response.objects.filter(
+        source_kind=source_kind, source_id=source_id, question__in=list(questions), superseded_by=None
+    )
+    return standing.update(superseded_by=F("pk"))
 
 
 # Arrays through unnest take the same path for one answer and for thousands; see docs/decisions for the measurement.
@@ -184,7 +201,7 @@ def _write(
             "SELECT nextval(pg_get_serial_sequence('responses_response', 'id')) FROM generate_series(1, %s)",
             [len(batch)],
         )
-        values = {
+        values: dict[str, Any] = {
             "id": [row[0] for row in cursor.fetchall()],
             "respondent_id": [answer.respondent_id for answer in answers],
             "item_id": [answer.item_id for answer in answers],
@@ -202,14 +219,19 @@ def _write(
         superseded = 0
         if on_conflict == "supersede":
             # Two tabs of one person must queue up, or the later answer would meet the earlier one and be dropped.
-            list(
-                Respondent.objects.filter(pk__in=set(values["respondent_id"]))
-                .order_by("pk")
-                .select_for_update()
-                .values_list("pk")
-            )
+            # NO KEY leaves the foreign key checks of other writers alone; a full lock would deadlock with them.
+            respondents = Respondent.objects.filter(pk__in=set(values["respondent_id"])).order_by("pk")
+            list(respondents.select_for_update(no_key=True).values_list("pk"))
             cursor.execute(SUPERSEDE, values)
             superseded = cursor.rowcount
         cursor.execute(INSERT, values)
         stored = cursor.rowcount
+        # A writer with `keep` takes no lock and may have been first; what it stored is visible now, and is superseded.
+        while on_conflict == "supersede" and stored < len(batch):
+            cursor.execute(SUPERSEDE, values)
+            if not cursor.rowcount:  # the rest stands already with the same value
+                break
+            superseded += cursor.rowcount
+            cursor.execute(INSERT, values)
+            stored += cursor.rowcount
     return Recorded(stored=stored, kept=len(batch) - stored, superseded=superseded)

@@ -165,6 +165,8 @@ EVERY_ROLE = SIGNED_IN | {"outsider": 404}
 READERS = EVERY_ROLE | {"annotator": 403}
 MANAGERS = READERS | {"viewer": 403}
 OWNER = MANAGERS | {"researcher": 403}
+LABELLERS = MANAGERS | {"annotator": 200}
+HOLDER = LABELLERS | {"researcher": 404, "owner": 404}  # an assignment that the annotator holds
 API_LIST = READERS | {"anonymous": 401, "outsider": 200}  # the outsider's token lists their own project
 API_DETAIL = API_LIST | {"outsider": 404}
 
@@ -172,6 +174,14 @@ API_DETAIL = API_LIST | {"outsider": 404}
 def answers(base: dict[str, Any], status: int) -> dict[str, Any]:
     """The same row with another status in place of 200, for example 302 after a POST."""
     return {role: status if expected == 200 else expected for role, expected in base.items()}
+
+
+def label_project_slugs(world: World) -> dict[str, Any]:
+    return {"slug": world.project.slug, "label": world.label_project.slug}
+
+
+def assignment_pk(world: World) -> dict[str, Any]:
+    return label_project_slugs(world) | {"pk": world.assignment.pk}
 
 
 ROWS: dict[str, Row] = {
@@ -218,6 +228,24 @@ ROWS: dict[str, Row] = {
     "export_responses": Row(**READERS, kwargs=lambda w: {"slug": w.project.slug, "format": "csv"}),
     "item": Row(**READERS, kwargs=lambda w: {"slug": w.project.slug, "pk": w.item.pk}),
     # annotation
+    "labelling": Row(**EVERY_ROLE),
+    "label_project_new": Row(**MANAGERS),
+    "label_project_new post": Row(**answers(MANAGERS, 422), method="post"),
+    "label_project": Row(**READERS, kwargs=label_project_slugs),
+    "label_status": Row(**answers(MANAGERS, 302), method="post", kwargs=label_project_slugs),
+    "label_work": Row(**LABELLERS, kwargs=label_project_slugs),
+    "label_guidelines": Row(**LABELLERS, kwargs=label_project_slugs),
+    "label_assignment": Row(**HOLDER, kwargs=assignment_pk),
+    "label_assignment post": Row(**answers(HOLDER, 422), method="post", kwargs=assignment_pk),
+    "label_draft": Row(**answers(HOLDER, 204), method="post", kwargs=assignment_pk),
+    "label_skip": Row(**HOLDER, kwargs=assignment_pk),
+    "label_skip post": Row(
+        **answers(HOLDER, 302), method="post", data=lambda w: {"note": "unclear"}, kwargs=assignment_pk
+    ),
+    "label_flag": Row(**HOLDER, kwargs=assignment_pk),
+    "label_flag post": Row(
+        **answers(HOLDER, 302), method="post", data=lambda w: {"note": "unclear"}, kwargs=assignment_pk
+    ),
     # studies
     # llm
     # evaluation

@@ -1,0 +1,63 @@
+"""From a form to checked answers, and the option orders in which a person sees the questions."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.http import QueryDict
+
+from materials.questions import AnswerError, Questionnaire, check_value, draw_orders, is_shown
+
+PREFIX = "answer_"
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """Values ready to store by question code, and a sentence for each question that has none and needs one."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    errors: dict[str, str] = field(default_factory=dict)
+
+
+def read_form(questionnaire: Questionnaire, data: QueryDict) -> dict[str, Any]:
+    """What was typed, by question code; questions absent from the form are absent here. NUL cannot be stored."""
+    answers: dict[str, Any] = {}
+    for question in questionnaire.questions:
+        name = PREFIX + question.code
+        if question.kind == "multi":
+            answers[question.code] = [str(value).replace("\x00", "") for value in data.getlist(name)]
+        elif name in data:
+            answers[question.code] = str(data[name]).replace("\x00", "")
+    return answers
+
+
+def check_answers(questionnaire: Questionnaire, answers: Mapping[str, Any]) -> Checked:
+    """Check each question that is asked given the answers before it; the others are left out."""
+    checked = Checked()
+    for question in questionnaire.questions:
+        if not is_shown(question, checked.values):
+            continue
+        try:
+            value = check_value(question, answers.get(question.code, [] if question.kind == "multi" else None))
+        except AnswerError as error:
+            sentence = str(error).removeprefix(f"{question.code}: ")
+            checked.errors[question.code] = sentence[:1].upper() + sentence[1:]
+            continue
+        if value is not None:
+            checked.values[question.code] = value
+    return checked
+
+
+def item_orders(questionnaire: Questionnaire, *, key: str) -> dict[str, list[str]]:
+    """Option order by randomised question. Questions about one pair of texts share the sides of the first of them."""
+    orders = draw_orders(questionnaire.questions, key=key)
+    sides: dict[tuple[str, str], list[str] | None] = {}
+    for question in questionnaire.questions:
+        if question.kind != "pairwise":
+            continue
+        shared = sides.setdefault((question.first_field, question.second_field), orders.get(question.code))
+        if shared is None:
+            orders.pop(question.code, None)
+        else:
+            orders[question.code] = [code for code in shared if code != "tie"] + ["tie"] * question.allow_tie
+    return orders

@@ -1,0 +1,162 @@
+"""What the item page shows: the item's parts, the pair of texts side by side, and the questions with their keys."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from annotation.answers import PREFIX
+from annotation.keys import option_keys
+from materials.questions import Questionnaire, option_codes, option_label
+
+SIDES = ("A", "B")
+INLINE_LABEL = 24  # characters; longer options stand below one another
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A labelled piece of an item: lines of text, a list, or anything else as code."""
+
+    label: str
+    text: str = ""
+    entries: tuple[str, ...] = ()
+    code: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownOption:
+    code: str
+    label: str
+    hotkey: str = ""
+    help: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownQuestion:
+    code: str
+    name: str
+    kind: str
+    legend: str
+    help: str
+    required: bool
+    value: Any
+    error: str = ""
+    options: tuple[ShownOption, ...] = ()
+    inline: bool = False
+    multiline: bool = False
+    limits: Mapping[str, Any] = field(default_factory=dict)  # attributes of a number or text field
+    show_if: str = ""  # JSON for the page's script
+
+    @property
+    def selected(self) -> list[str]:
+        if isinstance(self.value, list):
+            return self.value
+        return [] if self.value is None else [str(self.value)]
+
+
+def item_parts(content: Mapping[str, Any], fields: Iterable[Any], *, without: Iterable[str] = ()) -> list[Part]:
+    """The chosen fields in their order, or all of them; a chosen field that the item lacks is left out."""
+    hidden = set(without)
+    chosen = [(entry, "") if isinstance(entry, str) else (entry["field"], entry.get("label", "")) for entry in fields]
+    return [
+        _part(label or name.replace("_", " ").capitalize(), content[name])
+        for name, label in chosen or [(name, "") for name in content]
+        if name in content and name not in hidden
+    ]
+
+
+def _part(label: str, value: Any) -> Part:
+    if isinstance(value, list) and all(isinstance(entry, str | int | float) for entry in value):
+        return Part(label, entries=tuple(str(entry) for entry in value))
+    if isinstance(value, dict | list):
+        return Part(label, code=json.dumps(value, ensure_ascii=False, indent=2))
+    return Part(label, text="" if value is None else str(value))
+
+
+def pairs(
+    questionnaire: Questionnaire, content: Mapping[str, Any], orders: Mapping[str, list[str]]
+) -> dict[tuple[str, str], list[Part]]:
+    """The two texts of each pair that is compared, by its fields, on the sides on which this annotator sees them."""
+    shown: dict[tuple[str, str], list[Part]] = {}
+    for question in questionnaire.questions:
+        if question.kind != "pairwise":
+            continue
+        sides = [code for code in orders.get(question.code) or option_codes(question) if code != "tie"]
+        texts = [option_label(question, code, content) for code in sides]
+        shown.setdefault(
+            (question.first_field, question.second_field),
+            [Part(side, text=text) for side, text in zip(SIDES, texts, strict=True)],
+        )
+    return shown
+
+
+def shown_questions(
+    questionnaire: Questionnaire,
+    content: Mapping[str, Any],
+    *,
+    orders: Mapping[str, list[str]],
+    answers: Mapping[str, Any],
+    errors: Mapping[str, str],
+) -> list[ShownQuestion]:
+    """Every question in order; those with a condition carry it, and the page's script hides and shows them."""
+    return [
+        ShownQuestion(
+            code=question.code,
+            name=PREFIX + question.code,
+            kind=question.kind,
+            legend=question.text,
+            help=_help(question),
+            required=question.required,
+            value=answers.get(question.code),
+            error=errors.get(question.code, ""),
+            options=(options := _options(question, content, orders.get(question.code))),
+            inline=bool(options) and max(len(option.label) for option in options) <= INLINE_LABEL,
+            multiline=getattr(question, "multiline", False),
+            limits=_limits(question),
+            show_if=json.dumps(
+                {
+                    "name": PREFIX + question.show_if.question,
+                    "any_of": [str(value) for value in question.show_if.any_of],
+                }
+            )
+            if question.show_if
+            else "",
+        )
+        for question in questionnaire.questions
+    ]
+
+
+def _options(question: Any, content: Mapping[str, Any], order: list[str] | None) -> tuple[ShownOption, ...]:
+    codes = order or list(option_codes(question))
+    own = {option.code: option for option in getattr(question, "options", ())}
+    keys = option_keys(codes, wanted=[own[code].hotkey if code in own else "" for code in codes])
+    return tuple(
+        ShownOption(code, label, key, own[code].help if code in own else "")
+        for code, label, key in zip(codes, _labels(question, content, codes), keys, strict=True)
+    )
+
+
+def _labels(question: Any, content: Mapping[str, Any], codes: list[str]) -> list[str]:
+    if question.kind == "pairwise":
+        return [*SIDES, "Both equally"][: len(codes)]
+    labels = [option_label(question, code, content) for code in codes]
+    if question.kind == "scale" and question.labels:
+        return [f"{code} · {label}" for code, label in zip(codes, labels, strict=True)]
+    return labels
+
+
+def _help(question: Any) -> str:
+    ends = ""
+    if question.kind == "scale" and not question.labels:
+        named = ((question.minimum, question.low_label), (question.maximum, question.high_label))
+        ends = ", ".join(f"{point} = {label}" for point, label in named if label)
+    return " ".join(filter(None, [question.help, ends]))
+
+
+def _limits(question: Any) -> dict[str, Any]:
+    if question.kind == "text":
+        return {"maxlength": question.max_length}
+    if question.kind == "number":
+        limits = {"min": question.minimum, "max": question.maximum, "step": 1 if question.integer else "any"}
+        return {name: value for name, value in limits.items() if value is not None}
+    return {}

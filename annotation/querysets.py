@@ -1,0 +1,59 @@
+"""Named reads of labelling projects and assignments."""
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from django.db import models
+from django.db.models import Count, Exists, OuterRef, Q
+
+if TYPE_CHECKING:
+    from annotation.models import Assignment, LabelProject  # noqa: F401
+
+
+class LabelProjectQuerySet(models.QuerySet["LabelProject"]):
+    def for_list(self) -> "LabelProjectQuerySet":
+        """With the places in all (`places`) and those answered (`answered`); costs one scan of the assignments."""
+        return self.select_related("dataset", "instrument").annotate(
+            places=Count("assignments"),
+            answered=Count("assignments", filter=Q(assignments__status="submitted")),
+        )
+
+
+class AssignmentQuerySet(models.QuerySet["Assignment"]):
+    def for_page(self) -> "AssignmentQuerySet":
+        return self.select_related("item", "label_project__instrument", "label_project__project")
+
+    def of(self, label_project: Any, user: Any) -> "AssignmentQuerySet":
+        return self.filter(label_project=label_project, annotator=user)
+
+    def finished(self) -> "AssignmentQuerySet":
+        return self.filter(status__in=["submitted", "skipped"])
+
+    def reachable(self, label_project: Any, user: Any) -> "AssignmentQuerySet":
+        """What this person holds, or held until it was given away (their draft is the trace of that)."""
+        from annotation.models import Draft
+
+        theirs = Draft.objects.filter(label_project=label_project, item=OuterRef("item"), annotator=user)
+        return self.filter(label_project=label_project).filter(Q(annotator=user) | Exists(theirs))
+
+    def open_to(self, label_project: Any, user: Any, now: datetime) -> "AssignmentQuerySet":
+        """Places this person could take: free or run out, of items they have not had. Costs a scan of the places."""
+        had = self.model.objects.filter(label_project=label_project, item=OuterRef("item"), annotator=user)
+        usable = Q(status="free") | Q(status="leased", lease_until__lt=now)
+        return self.filter(usable, label_project=label_project).exclude(annotator=user).filter(~Exists(had))
+
+    def before(self, assignment: "Assignment", user: Any) -> "Assignment | None":
+        """The one the person finished before this one; the last of all when this one is not finished by them."""
+        earlier = self.of(assignment.label_project_id, user).finished()
+        if assignment.finished_at and assignment.annotator_id == user.pk:
+            earlier = earlier.filter(
+                Q(finished_at__lt=assignment.finished_at) | Q(finished_at=assignment.finished_at, pk__lt=assignment.pk)
+            )
+        return earlier.order_by("-finished_at", "-pk").first()
+
+    def after(self, assignment: "Assignment", user: Any) -> "Assignment | None":
+        """The one the person finished after this one."""
+        if assignment.finished_at is None or assignment.annotator_id != user.pk:
+            return None
+        later = Q(finished_at__gt=assignment.finished_at) | Q(finished_at=assignment.finished_at, pk__gt=assignment.pk)
+        return self.of(assignment.label_project_id, user).finished().filter(later).order_by("finished_at", "pk").first()

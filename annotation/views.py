@@ -1,0 +1,81 @@
+"""The lists of labelling projects, and the researcher's page of one."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+
+from annotation import monitoring, services
+from annotation.forms import LabelProjectForm
+from annotation.models import LabelProject
+from annotation.progress import progress_of
+from projects.access import EVERY_ROLE, MANAGERS, READERS, project_view
+from projects.models import Project, Role
+
+
+@project_view(*EVERY_ROLE)
+def labelling(request: HttpRequest, project: Project) -> HttpResponse:
+    """An annotator's own work; for everybody else all labelling projects with their progress."""
+    context = {"project": project, "nav": "labelling"}
+    role = request.role  # type: ignore[attr-defined]
+    if role == Role.ANNOTATOR:
+        own = project.label_projects.select_related("project")
+        work = [(entry, progress_of(entry, request.user)) for entry in own]  # type: ignore[arg-type]
+        primary = next((entry for entry, progress in work if entry.is_open and progress.left), None)
+        return render(request, "annotation/own_work.html", context | {"work": work, "primary": primary})
+    rows = project.label_projects.for_list()
+    return render(request, "annotation/list.html", context | {"rows": rows, "may_create": role in MANAGERS})
+
+
+@project_view(*MANAGERS)
+def label_project_new(request: HttpRequest, project: Project) -> HttpResponse:
+    form = LabelProjectForm(request.POST if request.method == "POST" else None, project=project)
+    if request.method == "POST" and form.is_valid():
+        fields = dict(form.cleaned_data)
+        try:
+            made = services.create_label_project(
+                project=project,
+                by=request.user,  # type: ignore[arg-type]
+                item_fields=fields.pop("fields_shown"),
+                **fields,
+            )
+        except services.LabelProjectError as error:
+            form.add_error(None, str(error))
+        else:
+            return redirect("label_project", slug=project.slug, label=made.slug)
+    context = {"project": project, "nav": "labelling", "form": form}
+    return render(request, "annotation/new.html", context, status=422 if form.errors else 200)
+
+
+def find(project: Project, label: str) -> LabelProject:
+    found: LabelProject = get_object_or_404(
+        LabelProject.objects.select_related("dataset", "instrument", "project"), project=project, slug=label
+    )
+    return found
+
+
+@project_view(*READERS)
+def label_project(request: HttpRequest, project: Project, label: str) -> HttpResponse:
+    """The live page: state, people, labels, agreement, what was flagged or skipped."""
+    found = find(project, label)
+    context = {
+        "project": project,
+        "nav": "labelling",
+        "label_project": found,
+        "states": monitoring.states(found),
+        "people": monitoring.people(found),
+        "questions": monitoring.question_summaries(found),
+        "attention": monitoring.attention(found),
+        "may_change": request.role in MANAGERS,  # type: ignore[attr-defined]
+    }
+    return render(request, "annotation/detail.html", context)
+
+
+@require_POST
+@project_view(*MANAGERS)
+def label_status(request: HttpRequest, project: Project, label: str) -> HttpResponse:
+    found = find(project, label)
+    if request.POST.get("status") in LabelProject.Status.values:
+        services.set_status(label_project=found, status=request.POST["status"], by=request.user)  # type: ignore[arg-type]
+        messages.success(request, f"Labelling is {found.get_status_display().lower()}.")
+    return redirect("label_project", slug=project.slug, label=label)

@@ -1,0 +1,75 @@
+/* The questions of the item on the page: which are asked, which one the keys belong to, and choosing by key. */
+
+const OPTIONS = "input[type=radio], input[type=checkbox]";
+
+export class Questions {
+  constructor(root) {
+    this.all = [...root.querySelectorAll("[data-question]")];
+    this.chosen = null; // the question that the person turned to; otherwise the first without an answer
+    this.update();
+  }
+
+  get asked() {
+    return this.all.filter((question) => !question.hidden);
+  }
+
+  get active() {
+    const open = this.asked.filter((question) => question.querySelector(OPTIONS));
+    if (open.includes(this.chosen)) return this.chosen;
+    return open.find((question) => !answered(question)) ?? null;
+  }
+
+  /** Show and hide by the answers so far, then mark the question that the keys belong to. */
+  update() {
+    for (const question of this.all) {
+      if (!question.dataset.showIf) continue;
+      const rule = JSON.parse(question.dataset.showIf);
+      question.hidden = !this.#values(rule.name).some((value) => rule.any_of.includes(value));
+    }
+    const active = this.active;
+    for (const question of this.all) question.toggleAttribute("data-active", question === active);
+  }
+
+  turnTo(question) {
+    this.chosen = question;
+    this.update();
+  }
+
+  /** After an answer the keys move on, unless several options may be chosen or everything is answered. */
+  moveOn(question) {
+    const more = this.asked.some((other) => other.querySelector(OPTIONS) && !answered(other));
+    this.chosen = question.dataset.kind === "multi" || !more ? question : null;
+    this.update();
+    this.active?.scrollIntoView({ block: "nearest" });
+  }
+
+  /** Whether the key chose something. Digits belong to the active question; other keys reach any question that has them. */
+  press(key) {
+    const active = this.active;
+    const others = /\d/.test(key) ? [] : [...this.asked].sort((a, b) => answered(a) - answered(b));
+    for (const question of [active, ...others]) {
+      const option = [...(question?.querySelectorAll("[data-hotkey]") ?? [])].find((input) => input.dataset.hotkey === key);
+      if (!option) continue;
+      this.chosen = question;
+      option.click();
+      return true;
+    }
+    return false;
+  }
+
+  nextText(from) {
+    const fields = this.asked.flatMap((question) => [...question.querySelectorAll(".field :is(input, textarea)")]);
+    return fields[(fields.indexOf(from) + 1) % fields.length];
+  }
+
+  #values(name) {
+    const question = this.all.find((other) => other.dataset.question === name);
+    if (!question || question.hidden) return [];
+    const inputs = [...question.querySelectorAll("input, textarea")];
+    return inputs.filter((input) => !input.matches(OPTIONS) || input.checked).map((input) => input.value);
+  }
+}
+
+function answered(question) {
+  return question.querySelector(OPTIONS) === null || question.querySelector(":checked") !== null;
+}

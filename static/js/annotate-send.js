@@ -1,0 +1,75 @@
+/* Sending to the server, and what to do when it cannot be reached: submits wait on this device and are sent again. */
+
+const RETRY = 5000; // milliseconds
+
+export class Sender {
+  /** `frame` is the element with data-person, data-login-url and data-work-url. */
+  constructor(frame) {
+    this.loginUrl = frame.dataset.loginUrl;
+    this.store = `labels of ${frame.dataset.person} at ${frame.dataset.workUrl}`;
+    this.timer = 0;
+  }
+
+  /** {state: "ok" | "offline" | "login" | "refused", status, text, url}; never throws. */
+  async fetch(url, { body, keepalive = false } = {}) {
+    const headers = { "X-Part": "work" };
+    if (body) headers["X-CSRFToken"] = token();
+    try {
+      const response = await fetch(url, { method: body ? "POST" : "GET", headers, body, keepalive });
+      if (response.redirected && new URL(response.url).pathname === this.loginUrl) return { state: "login" };
+      const text = await response.text();
+      const part = response.headers.get("X-Location");
+      if (response.status >= 500) return { state: "offline", status: response.status };
+      const state = response.ok || part ? "ok" : "refused";
+      return { state, status: response.status, text, url: part };
+    } catch {
+      return { state: "offline" };
+    }
+  }
+
+  get waiting() {
+    return JSON.parse(localStorage.getItem(this.store) ?? "[]");
+  }
+
+  /** Keep the submit before it is sent; a newer one for the same address replaces it. */
+  keep(url, body) {
+    this.#write([...this.waiting.filter((entry) => entry.url !== url), { url, body: body.toString() }]);
+  }
+
+  drop(url) {
+    this.#write(this.waiting.filter((entry) => entry.url !== url));
+  }
+
+  /** Send what waits, oldest first, until one fails. The answer to the last one sent, or null. */
+  async flush() {
+    clearTimeout(this.timer);
+    let last = null;
+    for (const { url, body } of this.waiting) {
+      last = await this.fetch(url, { body: new URLSearchParams(body) });
+      if (last.state === "offline" || last.state === "login") break;
+      this.drop(url);
+    }
+    return last;
+  }
+
+  later(action) {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(action, RETRY);
+  }
+
+  #write(entries) {
+    if (entries.length) localStorage.setItem(this.store, JSON.stringify(entries));
+    else localStorage.removeItem(this.store);
+  }
+}
+
+/** Read at each request: logging in again in another tab changes it. */
+function token() {
+  return document.cookie.match(/(?:^|; )csrftoken=([^;]*)/)?.[1] ?? "";
+}
+
+export function formBody(form) {
+  const body = new URLSearchParams(new FormData(form));
+  body.delete("csrfmiddlewaretoken");
+  return body;
+}

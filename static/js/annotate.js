@@ -1,0 +1,211 @@
+/* The annotator's page: keys, drafts, and the next item in the answer to each submit. Without it the forms work as forms. */
+
+import { Questions } from "./annotate-questions.js";
+import { Sender, formBody } from "./annotate-send.js";
+
+const DRAFT_PAUSE = 400; // milliseconds after the last change
+const frame = document.querySelector("[data-work-frame]");
+const notice = frame.querySelector("[data-work-notice]");
+const sender = new Sender(frame);
+let questions;
+let busy = false;
+let draftTimer = 0;
+let drafting = Promise.resolve();
+
+const work = () => frame.querySelector("[data-work]");
+const answers = () => frame.querySelector("[data-answers]");
+
+function ready() {
+  for (const hint of document.querySelectorAll(".for-scripts")) hint.hidden = false;
+  questions = new Questions(work());
+}
+
+function show({ text, url }) {
+  clearTimeout(draftTimer);
+  draftTimer = 0;
+  tell("");
+  work().outerHTML = text;
+  if (url) history.replaceState(null, "", url);
+  ready();
+  const summary = work().querySelector("[data-error-summary]");
+  (summary ?? work()).focus({ preventScroll: true });
+  if (work().getBoundingClientRect().top < 0) frame.scrollIntoView();
+}
+
+function tell(sentence, { login = false } = {}) {
+  notice.replaceChildren();
+  notice.hidden = !sentence;
+  if (!sentence) return;
+  const words = document.createElement("p");
+  words.textContent = sentence;
+  if (login) {
+    const link = document.createElement("a");
+    Object.assign(link, { href: sender.loginUrl, target: "_blank", textContent: "Log in in a new tab" });
+    words.append(" ", link, ", then come back here.");
+  }
+  notice.append(words);
+}
+
+function explain(result, { kept }) {
+  if (result.state === "login") tell(`Your login has ended. ${kept}`, { login: true });
+  else if (result.state === "offline") tell(`The server cannot be reached. ${kept}`);
+  else tell(result.text && result.status === 409 ? result.text : "The server refused this. Reload the page; what you typed is saved as far as the mark said.");
+}
+
+async function go(url) {
+  if (busy) return;
+  busy = true;
+  await flushDraft();
+  const result = await sender.fetch(url);
+  busy = false;
+  if (result.state === "ok") show(result);
+  else explain(result, { kept: "Stay on this page; your answers are still here." });
+}
+
+async function submit(form) {
+  if (busy) return;
+  const started = performance.now();
+  clearTimeout(draftTimer);
+  draftTimer = 0;
+  busy = true;
+  await drafting; // a draft on its way must not arrive after its own submit
+  sender.keep(form.action, formBody(form));
+  await deliver();
+  busy = false;
+  performance.measure("next-item", { start: started, end: performance.now() });
+}
+
+async function deliver() {
+  const result = await sender.flush();
+  if (!result) return;
+  if (result.state === "ok") show(result);
+  else if (result.state === "refused") explain(result, { kept: "" });
+  else {
+    explain(result, { kept: "Your answers are kept on this device and sent again by themselves." });
+    sender.later(retry);
+  }
+}
+
+async function retry() {
+  if (busy || !sender.waiting.length) return;
+  busy = true;
+  await deliver();
+  busy = false;
+}
+
+function scheduleDraft() {
+  clearTimeout(draftTimer);
+  draftTimer = setTimeout(flushDraft, DRAFT_PAUSE);
+}
+
+async function flushDraft() {
+  if (!draftTimer) return drafting;
+  clearTimeout(draftTimer);
+  draftTimer = 0;
+  const [url, body] = [work().dataset.draftUrl, formBody(answers())];
+  drafting = drafting.then(async () => {
+    const result = await sender.fetch(url, { body, keepalive: true });
+    if (work().dataset.draftUrl !== url) return;
+    if (result.state === "ok") {
+      if (!sender.waiting.length) tell("");
+      saved();
+    } else {
+      explain(result, { kept: "What you typed is still here and is saved when you go on." });
+    }
+  });
+  return drafting;
+}
+
+function saved() {
+  const mark = frame.querySelector("[data-saved]");
+  mark.classList.remove("saved-now");
+  void mark.offsetWidth; // restarts the animation
+  mark.classList.add("saved-now");
+}
+
+async function note(form) {
+  if (busy) return;
+  busy = true;
+  await flushDraft();
+  const result = await sender.fetch(form.action, { body: formBody(form) });
+  busy = false;
+  if (result.state === "ok") show(result);
+  else {
+    form.closest("dialog").close();
+    explain(result, { kept: "Your note was not sent; open the dialog again to send it." });
+  }
+}
+
+frame.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (!form.matches("[data-answers], [data-note]")) return;
+  event.preventDefault();
+  if (form.matches("[data-note]")) note(form);
+  else submit(form);
+});
+
+frame.addEventListener("click", (event) => {
+  const link = event.target.closest("a[data-go]");
+  if (event.target.closest("[data-close]")) event.target.closest("dialog").close();
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  go(link.href);
+});
+
+frame.addEventListener("input", (event) => {
+  if (!event.target.closest("[data-answers]")) return;
+  const question = event.target.closest("[data-question]");
+  if (event.target.matches("[data-hotkey], [type=radio], [type=checkbox]")) questions.moveOn(question);
+  else questions.update();
+  scheduleDraft();
+});
+
+frame.addEventListener("focusin", (event) => {
+  const question = event.target.closest("[data-question]");
+  if (question && event.target.matches(":focus-visible")) questions.turnTo(question);
+});
+
+window.addEventListener("pagehide", flushDraft);
+window.addEventListener("online", retry);
+window.addEventListener("focus", retry);
+
+document.addEventListener("keydown", (event) => {
+  if (event.defaultPrevented || document.querySelector("dialog[open]")) return;
+  const target = event.target;
+  if (event.key === "Enter" && event.ctrlKey && answers()) return void answers().requestSubmit();
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (target.matches("textarea, select, input:not([type=radio], [type=checkbox])")) {
+    if (event.key === "Escape") target.blur();
+    return;
+  }
+  if (press(event.key, target)) event.preventDefault();
+});
+
+/** What a key does outside text fields; whether it did anything. */
+function press(key, target) {
+  const letter = key.length === 1 ? key.toLowerCase() : key;
+  if (key === "Enter") {
+    if (!answers() || target.closest("a, button, summary")) return false;
+    answers().requestSubmit();
+    return true;
+  }
+  if (letter.length === 1 && questions.press(letter)) return true;
+  if (letter === "t") {
+    const field = questions.nextText(target);
+    field?.focus();
+    return Boolean(field);
+  }
+  const ids = { g: "guidelines", "?": "keys" };
+  if (letter in ids) {
+    const dialog = document.getElementById(ids[letter]);
+    dialog?.showModal();
+    return Boolean(dialog);
+  }
+  const name = letter === "u" ? "ArrowLeft" : letter;
+  const link = frame.querySelector(`[data-key="${CSS.escape(name)}"]:not([hidden])`);
+  link?.click();
+  return Boolean(link);
+}
+
+ready();
+retry();

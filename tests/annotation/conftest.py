@@ -1,0 +1,54 @@
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from annotation.models import LabelProject
+from annotation.services import create_label_project
+from projects.models import Project, Role, User
+from projects.services import set_member
+
+YES_NO = [{"code": "yes", "text": "Yes", "hotkey": "y"}, {"code": "no", "text": "No", "hotkey": "n"}]
+CRITERIA = [
+    {"kind": "choice", "code": code, "text": text, "options": YES_NO}
+    for code, text in [
+        ("plausible", "Could this happen in everyday life?"),
+        ("clear", "Is it clear who acts and who receives?"),
+        ("neutral", "Is it told without taking sides?"),
+    ]
+]
+PACT = [*CRITERIA, {"kind": "text", "code": "note", "text": "Note", "required": False}]
+
+
+@pytest.fixture
+def make_label_project(
+    project: Project, make_dataset: Callable[..., Any], make_instrument: Callable[..., Any]
+) -> Callable[..., LabelProject]:
+    """`make_label_project(n=5, questions=PACT, overlap=1, ...)`: other arguments go to create_label_project."""
+
+    def make(n: int = 5, questions: Any = PACT, content: Any = None, **fields: Any) -> LabelProject:
+        return create_label_project(
+            project=project,
+            name="Validation",
+            dataset=make_dataset(project, n=n, content=content),
+            instrument=make_instrument(project, questions=questions, name="validation"),
+            by=None,
+            **{"order": "fixed"} | fields,
+        )
+
+    return make
+
+
+@pytest.fixture
+def make_annotators(project: Project) -> Callable[[int], list[User]]:
+    def make(n: int) -> list[User]:
+        users = [User.objects.create_user(username=f"annotator-{i}") for i in range(n)]
+        for user in users:
+            set_member(project=project, user=user, role=Role.ANNOTATOR, by=None)
+        return users
+
+    return make
+
+
+def answers(value: str = "yes", note: str = "") -> dict[str, Any]:
+    return {"plausible": value, "clear": value, "neutral": value, "note": note}
