@@ -1,0 +1,169 @@
+"""The only reader of Response: answers counted in SQL.
+
+The database groups and counts, so what arrives here grows with items, countries and conditions, not with answers.
+Superseded answers never count. A missing attribute is the empty string.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+from django.db.models import (
+    Case,
+    Count,
+    Expression,
+    F,
+    IntegerField,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    TextField,
+    Value,
+    When,
+)
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Coalesce
+
+from evaluation.parameters import Selection
+from llm.models import Call
+from responses.models import RespondentKind, Response
+
+_CELL = ("country", "age_group", "gender")
+_PEOPLE = ("question", "item", "kind", "simulated", *_CELL)
+_MODELS = ("question", "item", "model", "endpoint", "demo_model", "prompt", "temperature", "persona", *_CELL)
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """Everything a report is computed from.
+
+    `items`: external ids in the dataset's order. `people` and `models`: counts `n` and `n_culture` of answers by
+    question, item and who answered under what. `persons`: how many people (`persons`) gave how many answers (`n`).
+    `pairs`: per respondent, how often (`n`) the personal and the norm question about one item were answered with
+    culture (1) or not (0). `calls`: model calls by status that gave no answer. `versions`: instrument versions behind
+    the answers, by kind of respondent.
+    """
+
+    items: list[str]
+    people: pd.DataFrame
+    models: pd.DataFrame
+    persons: pd.DataFrame
+    pairs: pd.DataFrame
+    calls: pd.DataFrame
+    versions: pd.DataFrame
+
+
+def read_frames(selection: Selection) -> Frames:
+    """Seven queries, each grouped by the database."""
+    people, models = _people(selection), _models(selection)
+    return Frames(
+        items=list(selection.dataset.items.values_list("external_id", flat=True)),
+        people=_counted(people, _PEOPLE, selection),
+        models=_counted(models, _MODELS, selection),
+        persons=_persons(people),
+        pairs=_pairs(people, selection),
+        calls=_calls(selection),
+        versions=_versions(people | models),
+    )
+
+
+def _answers(selection: Selection) -> QuerySet[Response]:
+    return Response.objects.filter(
+        project=selection.project,
+        item__dataset=selection.dataset,
+        instrument__in=selection.instruments,
+        question__in=selection.parameters.questions,
+        superseded_by=None,
+    )
+
+
+def _people(selection: Selection) -> QuerySet[Response]:
+    people = _answers(selection).filter(respondent__kind__in=selection.parameters.kinds)
+    if selection.parameters.people != "all":
+        people = people.filter(respondent__simulated=selection.parameters.people == "simulated")
+    return people
+
+
+def _models(selection: Selection) -> QuerySet[Response]:
+    models = _answers(selection).filter(respondent__kind=RespondentKind.MODEL)
+    if selection.parameters.models:
+        models = models.filter(respondent__attributes__model__in=selection.parameters.models)
+    return models
+
+
+def _text(path: str, name: str) -> Coalesce:
+    return Coalesce(KeyTextTransform(name, path), Value(""), output_field=TextField())
+
+
+_COLUMNS: Mapping[str, Expression | F] = {
+    "question": F("question"),
+    "item": F("item__external_id"),
+    "version": F("instrument__version"),
+    "respondent": F("respondent_id"),
+    "kind": F("respondent__kind"),
+    "simulated": F("respondent__simulated"),
+    "demo_model": F("respondent__demo_model"),
+    **{name: _text("respondent__attributes", name) for name in ("model", "endpoint", "persona", *_CELL)},
+    **{name: _text("condition__factors", name) for name in ("prompt", "temperature")},
+}
+
+
+def _group(answers: QuerySet[Response], columns: Sequence[str], **aggregates: Expression) -> pd.DataFrame:
+    """One row per distinct combination of the columns, in their order, with the aggregates."""
+    # The names of a model's fields cannot be given to other expressions, hence the numbers.
+    keys = {f"column_{place}": _COLUMNS[name] for place, name in enumerate(columns)}
+    rows = answers.annotate(**keys).values_list(*keys).annotate(**aggregates).order_by(*keys)
+    return pd.DataFrame.from_records(list(rows), columns=[*columns, *aggregates])
+
+
+def _counted(answers: QuerySet[Response], columns: Sequence[str], selection: Selection) -> pd.DataFrame:
+    culture = Count("pk", filter=Q(value=selection.parameters.option))
+    counted = _group(answers, columns, n=Count("pk"), n_culture=culture)
+    if "persona" in counted:
+        counted["persona"] = counted["persona"] == "true"
+    return counted
+
+
+def _persons(people: QuerySet[Response]) -> pd.DataFrame:
+    persons = Count("respondent", distinct=True)
+    return _group(people, ("kind", "simulated", "country"), persons=persons, n=Count("pk"))
+
+
+def _versions(answers: QuerySet[Response]) -> pd.DataFrame:
+    return _group(answers, ("kind", "version"), n=Count("pk"))
+
+
+def _pairs(people: QuerySet[Response], selection: Selection) -> pd.DataFrame:
+    """Answers to the personal question that have one to the norm question by the same person on the same item."""
+    parameters = selection.parameters
+    culture = Case(When(value=parameters.option, then=1), default=0, output_field=IntegerField())
+    same = {name: OuterRef(name) for name in ("respondent_id", "item_id", "instrument_id", "condition_id", "sample")}
+    norm = Response.objects.filter(question=parameters.norm_question, superseded_by=None, **same)
+    answers = (
+        people.filter(question=parameters.personal_question)
+        .annotate(personal=culture, norm=Subquery(norm.annotate(chosen=culture).values("chosen")[:1]))
+        .exclude(norm=None)
+    )
+    columns = {"country_": _COLUMNS["country"], "simulated": _COLUMNS["simulated"]}
+    rows = answers.annotate(**columns).values_list("country_", "simulated", "respondent_id", "personal", "norm")
+    counted = rows.annotate(n=Count("pk")).order_by("country_", "respondent_id", "personal", "norm")
+    return pd.DataFrame.from_records(
+        list(counted), columns=["country", "simulated", "respondent", "personal", "norm", "n"]
+    )
+
+
+def _calls(selection: Selection) -> pd.DataFrame:
+    """Calls of this dataset and instrument that ended without an answer, or have not ended, by model and status."""
+    asked = Q(job__question_codes=[])
+    for code in selection.parameters.questions:
+        asked |= Q(job__question_codes__contains=code)
+    calls = Call.objects.filter(
+        asked, job__project=selection.project, job__dataset=selection.dataset, job__instrument__in=selection.instruments
+    ).exclude(status=Call.Status.OK)
+    if selection.parameters.models:
+        calls = calls.filter(job__endpoint__model__in=selection.parameters.models)
+    rows = calls.values_list("job__endpoint__model", "status").annotate(n=Count("pk"))
+    return pd.DataFrame.from_records(
+        list(rows.order_by("job__endpoint__model", "status")), columns=["model", "status", "n"]
+    )
