@@ -1,12 +1,18 @@
 """Participants answer: published survey versions, each person's run through one, and every screen shown."""
 
 import secrets
+from functools import cached_property
+from typing import Any
 
 from django.db import models
 
 from materials.models import Dataset, Instrument, Item
+from materials.questions import parse_questions
 from projects.models import Project
 from responses.models import Respondent
+from studies.design import Design, Texts, attention_place, parse_design, parse_texts
+from studies.flow import Parts, Step, plan
+from studies.querysets import SessionQuerySet, StudyQuerySet
 
 
 def new_key() -> str:
@@ -42,6 +48,8 @@ class Study(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     opened_at = models.DateTimeField(null=True, blank=True)
 
+    objects = StudyQuerySet.as_manager()
+
     class Meta:
         verbose_name_plural = "studies"
         ordering = ["name", "-version"]
@@ -49,6 +57,39 @@ class Study(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} (version {self.version})"
+
+    @cached_property
+    def parsed_design(self) -> Design:
+        return parse_design(self.design)
+
+    @cached_property
+    def parsed_texts(self) -> Texts:
+        return parse_texts(self.texts)
+
+    @cached_property
+    def demographic_questions(self) -> tuple[Any, ...]:
+        return parse_questions(self.demographics).questions if self.demographics else ()
+
+    @cached_property
+    def item_questions(self) -> tuple[Any, ...]:
+        """The questions asked about each item."""
+        return self.instrument.questionnaire.only(self.parsed_design.questions).questions
+
+    def steps(self, number: int) -> list[Step]:
+        """The screens of the session with this number. Every session of a study has equally many."""
+        design, texts, after = self.parsed_design, self.parsed_texts, None
+        if design.attention_check:
+            after = attention_place(items_each=design.items_each, number=number, seed=design.seed)
+        return plan(
+            Parts(
+                consent=True,
+                demographics=bool(self.demographics),
+                instructions=bool(texts.instructions),
+                items=design.items_each,
+                attention_after=after,
+                debrief=bool(texts.debrief),
+            )
+        )
 
 
 class Session(models.Model):
@@ -75,6 +116,8 @@ class Session(models.Model):
     attention_passed = models.BooleanField(null=True, blank=True)
     started_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)
+
+    objects = SessionQuerySet.as_manager()
 
     class Meta:
         constraints = [

@@ -1,3 +1,9 @@
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from studies import participant_views as views
+
+urlpatterns = [
+    path("<slug:key>/", views.participant_entry, name="participant_entry"),
+    path("<slug:key>/<slug:session_key>/", views.participant_session, name="participant_session"),
+    path("<slug:key>/<slug:session_key>/<int:position>/", views.participant_screen, name="participant_screen"),
+]

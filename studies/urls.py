@@ -1,3 +1,11 @@
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from studies import views
+
+urlpatterns = [
+    path("", views.studies, name="studies"),
+    path("<int:pk>/", views.study, name="study"),
+    path("<int:pk>/open/", views.study_open, name="study_open"),
+    path("<int:pk>/close/", views.study_close, name="study_close"),
+    path("<int:pk>/preview/<int:position>/", views.study_preview, name="study_preview"),
+]

@@ -1,0 +1,165 @@
+"""What a screen's template needs: fields with labels, options in the order of this person, given answers, errors."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.safestring import SafeString
+
+from materials.questions import is_shown, option_codes, option_label
+from projects.markdown import render_markdown
+from studies.models import Screen
+from studies.services.answering import questions_of
+
+LONG_LIST = 12  # from this many options on, a drop-down list is easier to use than a column of them
+
+
+@dataclass(frozen=True)
+class Choice:
+    code: str
+    label: str
+    help: str = ""
+
+
+@dataclass(frozen=True)
+class FormField:
+    """A question as a form field. `widget` is choices, select, text, textarea or number."""
+
+    name: str
+    legend: str
+    widget: str
+    help: str
+    why: str
+    required: bool
+    options: list[Choice]
+    selected: list[str]
+    multiple: bool = False
+    inline: bool = False
+    value: str = ""
+    max_length: int | None = None
+    error: str = ""
+
+    @property
+    def id(self) -> str:
+        """Question codes are the study's to choose, so they get a prefix that no other element of the page has."""
+        return f"q-{self.name}"
+
+    @property
+    def described_by(self) -> str:
+        """The ids of what a screen reader should read after the question."""
+        present = {"help": self.help, "why": self.why, "error": self.error}
+        return " ".join(f"{self.id}-{part}" for part, text in present.items() if text)
+
+
+@dataclass(frozen=True)
+class ScenarioPart:
+    label: str
+    text: str
+
+
+def form_fields(
+    screen: Screen, given: Mapping[str, Any] | None = None, errors: Mapping[str, str] | None = None
+) -> list[FormField]:
+    """The screen's questions; nothing is chosen beforehand but what the person has just sent (`given`)."""
+    content = screen.item.content if screen.item else {}
+    given, errors = given or {}, errors or {}
+    shown = [question for question in questions_of(screen) if is_shown(question, given)]
+    return [
+        _field(question, content, screen.orders.get(question.code), given.get(question.code), errors)
+        for question in shown
+    ]
+
+
+def _field(
+    question: Any, content: Mapping[str, Any], order: list[str] | None, given: Any, errors: Mapping[str, str]
+) -> FormField:
+    codes = order or list(option_codes(question))
+    options = [Choice(code, option_label(question, code, content), _option_help(question, code)) for code in codes]
+    values = [str(value) for value in given] if isinstance(given, list) else [str(given)] if given else []
+    return FormField(
+        name=question.code,
+        legend=question.text,
+        widget=_widget(question, options),
+        help=question.help,
+        why=question.reason,
+        required=question.required,
+        options=options,
+        selected=values,
+        multiple=question.kind == "multi",
+        inline=question.kind == "scale",
+        value=values[0] if values else "",
+        max_length=getattr(question, "max_length", None),
+        error=errors.get(question.code, ""),
+    )
+
+
+def _widget(question: Any, options: list[Choice]) -> str:
+    if question.kind == "text":
+        return "textarea" if question.multiline else "text"
+    if question.kind == "number":
+        return "number"
+    return "select" if len(options) > LONG_LIST and question.kind == "choice" else "choices"
+
+
+def _option_help(question: Any, code: str) -> str:
+    if question.kind == "scale":
+        ends = {question.minimum: question.low_label, question.maximum: question.high_label}
+        return ends.get(int(code), "")
+    return next((option.help for option in getattr(question, "options", ()) if option.code == code), "")
+
+
+def scenario(screen: Screen) -> list[ScenarioPart]:
+    """The parts of the item that the design shows; a field that the item lacks is left out."""
+    if screen.item is None:
+        return []
+    fields = screen.session.study.parsed_design.item_template.item_fields
+    parts = [ScenarioPart(entry.label, str(screen.item.content.get(entry.field, ""))) for entry in fields]
+    return [part for part in parts if part.text]
+
+
+def prose(screen: Screen) -> SafeString | str:
+    """The study's text for a screen that is there to be read."""
+    texts = screen.session.study.parsed_texts
+    by_kind = {
+        Screen.Kind.CONSENT: texts.consent,
+        Screen.Kind.INSTRUCTIONS: texts.instructions,
+        Screen.Kind.DEBRIEF: texts.debrief,
+    }
+    return render_markdown(by_kind.get(Screen.Kind(screen.kind), ""))
+
+
+def screen_context(
+    screen: Screen, *, given: Mapping[str, Any] | None = None, errors: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    study = screen.session.study
+    steps = study.steps(screen.session.number)
+    fields = form_fields(screen, given, errors)
+    return {
+        "study": study,
+        "title": study.parsed_texts.title,
+        "design": study.parsed_design,
+        "screen": screen,
+        "page_number": screen.position + 1,
+        "page_count": len(steps),
+        "item_number": (steps[screen.position].item or 0) + 1,
+        "fields": fields,
+        "scenario": scenario(screen),
+        "prose": prose(screen),
+        "errors": [{"text": f"{field.legend} {field.error}", "target": field.id} for field in fields if field.error]
+        + ([{"text": errors["consent"], "target": "consent"}] if errors and "consent" in errors else []),
+    }
+
+
+def stored_answers(screen: Screen) -> list[tuple[str, str]]:
+    """What a screen's stored answers say, as (question, answer) in the words the person saw."""
+    content = screen.item.content if screen.item else {}
+    answers = []
+    for question in questions_of(screen):
+        value = screen.answers.get(question.code)
+        if value is None:
+            continue
+        codes = option_codes(question)
+        values = value if isinstance(value, list) else [value]
+        words = [option_label(question, str(entry), content) if codes else str(entry) for entry in values]
+        answers.append((question.text, ", ".join(words)))
+    return answers

@@ -1,0 +1,89 @@
+"""Reads that have a name. People and simulated people are always counted apart."""
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.db import models
+from django.db.models import Count, Exists, F, OuterRef, Q
+from django.utils import timezone
+
+if TYPE_CHECKING:
+    from projects.models import Project
+    from studies.models import Study
+
+LEFT_AFTER = timedelta(minutes=30)  # without a new page, a session that is not finished counts as left
+
+
+class MedianSeconds(models.Aggregate):
+    """The median of a duration, in seconds; None without rows."""
+
+    function = "percentile_cont"
+    template = "%(function)s(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM %(expressions)s))"
+    output_field = models.FloatField()
+    allow_distinct = False
+
+
+class StudyQuerySet(models.QuerySet["Study"]):
+    def for_list(self, project: "Project") -> "StudyQuerySet":
+        """The project's studies with `people`, `simulated_people` and `completed` counted."""
+        return self.filter(project=project).annotate(
+            people=Count("sessions", filter=Q(sessions__simulated=False)),
+            simulated_people=Count("sessions", filter=Q(sessions__simulated=True)),
+            completed=Count("sessions", filter=Q(sessions__status="completed", sessions__simulated=False)),
+        )
+
+    def latest(self, key_or_slug: str) -> "Study | None":  # type: ignore[override]
+        """The study with this key, or the newest version with this slug."""
+        return self.filter(Q(key=key_or_slug) | Q(slug=key_or_slug)).order_by("-version", "-pk").first()
+
+
+class SessionQuerySet(models.QuerySet["Session"]):
+    def funnel(self, now: datetime | None = None) -> dict[bool, dict[str, Any]]:
+        """For people (False) and simulated people (True): how many entered, consented, ended in each way, run or left,
+        and the median minutes of those who completed (None without any). Two groups, one query.
+        """
+        recently = (now or timezone.now()) - LEFT_AFTER
+        active = Exists(self.model.objects.filter(pk=OuterRef("pk"), screens__shown_at__gte=recently))
+        started = Q(status="started")
+        rows = (
+            self.annotate(active=active)
+            .values("simulated")
+            .annotate(
+                entered=Count("pk"),
+                consented=Count("pk", filter=Q(consented_at__isnull=False)),
+                completed=Count("pk", filter=Q(status="completed")),
+                failed_attention=Count("pk", filter=Q(status="failed_attention")),
+                no_consent=Count("pk", filter=Q(status="no_consent")),
+                running=Count("pk", filter=started & Q(active=True)),
+                left=Count("pk", filter=started & Q(active=False)),
+                seconds=MedianSeconds(F("finished_at") - F("started_at"), filter=Q(status="completed")),
+            )
+            .order_by("simulated")
+        )
+        found = {row.pop("simulated"): row for row in rows}
+        for row in found.values():
+            seconds = row.pop("seconds")
+            row["median_minutes"] = None if seconds is None else seconds / 60
+        return found
+
+    def by_attribute(self, name: str) -> dict[str, dict[bool, int]]:
+        """Completed sessions by an attribute's value, people (False) and simulated people (True)."""
+        counts: dict[str, dict[bool, int]] = {}
+        rows = self.filter(status="completed").values_list(f"attributes__{name}", "simulated").annotate(n=Count("pk"))
+        for value, simulated, n in rows.order_by(f"attributes__{name}"):
+            counts.setdefault(str(value or "not asked"), {})[simulated] = n
+        return counts
+
+    def item_counts(self) -> dict[int, dict[bool, int]]:
+        """How often each item's screen was answered, by item id, people (False) and simulated people (True)."""
+        answered = Count("screens", filter=Q(screens__answered_at__isnull=False))
+        rows = self.filter(screens__item__isnull=False).values_list("screens__item", "simulated").annotate(n=answered)
+        counts: dict[int, dict[bool, int]] = {}
+        for item, simulated, n in rows:
+            counts.setdefault(item, {})[simulated] = n
+        return counts
+
+    def recent(self, n: int) -> "SessionQuerySet":
+        """The last n to enter, with `pages_answered`."""
+        answered = Count("screens", filter=Q(screens__answered_at__isnull=False))
+        return self.annotate(pages_answered=answered).order_by("-number")[:n]

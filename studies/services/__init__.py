@@ -1,0 +1,24 @@
+"""Every write to studies: publishing them, a participant's way through one, and the deletion of a person."""
+
+from studies.services.answering import AnswersRefusedError, Submission, current_screen, planned_screens, submit_screen
+from studies.services.entry import Entered, StudyNotOpenError, enter, enter_without_platform
+from studies.services.people import Deleted, delete_person
+from studies.services.publishing import StudyNotReadyError, close_study, create_study, open_study
+
+__all__ = [
+    "AnswersRefusedError",
+    "Deleted",
+    "Entered",
+    "StudyNotOpenError",
+    "StudyNotReadyError",
+    "Submission",
+    "close_study",
+    "create_study",
+    "current_screen",
+    "delete_person",
+    "enter",
+    "enter_without_platform",
+    "open_study",
+    "planned_screens",
+    "submit_screen",
+]

@@ -1,0 +1,77 @@
+"""A person comes in: one session each, however often and from wherever they open the link."""
+
+import re
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.db.models import Max
+
+from projects.crypto import encrypt, keyed_digest
+from studies.models import PlatformIdentity, Screen, Session, Study
+
+PLATFORM_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+NOT_IDS = {"undefined", "null", "none", "nan", "prolific_pid", "study_id", "session_id"}
+
+
+class StudyNotOpenError(Exception):
+    """Nobody new can enter."""
+
+
+@dataclass(frozen=True)
+class Entered:
+    """`resumed` says that the person had a session already: this one."""
+
+    session: Session
+    resumed: bool
+
+
+def usable_id(text: str | None) -> str:
+    """The platform id, or "" for what cannot be one: missing, a placeholder nobody filled in, or absurd."""
+    candidate = (text or "").strip()
+    return candidate if PLATFORM_ID.fullmatch(candidate) and candidate.lower() not in NOT_IDS else ""
+
+
+def person_digest(study: Study, participant_id: str, *, simulated: bool) -> str:
+    """What stands for the person in the study. Simulated people are apart: none can take a person's session."""
+    return keyed_digest("simulated" if simulated else "platform", study.key, participant_id)
+
+
+def enter(study: Study, *, participant_id: str, submission_id: str, simulated: bool = False) -> Entered:
+    """The session of the person with this platform id; a new one when they come for the first time.
+
+    Raises StudyNotOpenError for somebody new when the study is not open. Who has started may always come back.
+    """
+    digest = person_digest(study, participant_id, simulated=simulated)
+    return _find(study, digest) or _begin(study, digest, simulated, participant_id, submission_id)
+
+
+def enter_without_platform(study: Study, *, token: str, simulated: bool = False) -> Entered:
+    """As `enter`, for a study without a platform: `token` is what the start page drew for this visitor."""
+    digest = keyed_digest("visitor", study.key, token)
+    return _find(study, digest) or _begin(study, digest, simulated)
+
+
+def _find(study: Study, digest: str) -> Entered | None:
+    session = Session.objects.filter(study=study, person_digest=digest).first()
+    return Entered(session, resumed=True) if session else None
+
+
+@transaction.atomic
+def _begin(study: Study, digest: str, simulated: bool, participant_id: str = "", submission_id: str = "") -> Entered:
+    # People who come at the same moment queue up at the study's row, so that each sees the number before theirs and a
+    # study that is being closed. The second of two entries of one person finds the first one's session.
+    open_studies = Study.objects.select_for_update(no_key=True).filter(pk=study.pk, status=Study.Status.OPEN)
+    if not open_studies.values_list("pk"):
+        raise StudyNotOpenError
+    if found := _find(study, digest):
+        return found
+    number = (Session.objects.filter(study=study).aggregate(top=Max("number"))["top"] or 0) + 1
+    session = Session.objects.create(study=study, person_digest=digest, simulated=simulated, number=number)
+    Screen.objects.create(session=session, position=0, kind=Screen.Kind.CONSENT)
+    if participant_id:
+        PlatformIdentity.objects.create(
+            session=session,
+            participant_encrypted=encrypt(participant_id),
+            submission_encrypted=encrypt(submission_id) if submission_id else "",
+        )
+    return Entered(session, resumed=False)

@@ -1,0 +1,130 @@
+"""A study from draft to open to closed."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models import Max
+from django.utils import timezone
+
+from materials.models import Dataset, Instrument, Item
+from materials.questions import QuestionError
+from projects.models import Project, User
+from projects.services import audit
+from studies.design import DesignError
+from studies.models import Study
+
+COMPLETION_CODE = re.compile(r"[A-Za-z0-9_-]{1,60}")
+
+
+class StudyNotReadyError(ValueError):
+    """The study cannot be opened. `problems` holds one sentence for each reason."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__(" ".join(problems))
+        self.problems = list(problems)
+
+
+@transaction.atomic
+def create_study(
+    *,
+    project: Project,
+    name: str,
+    slug: str,
+    dataset: Dataset,
+    instrument: Instrument,
+    texts: Mapping[str, str],
+    design: Mapping[str, Any],
+    demographics: Sequence[Mapping[str, Any]] = (),
+    completion_codes: Mapping[str, str] | None = None,
+    platform: Study.Platform = Study.Platform.PROLIFIC,
+    by: User | None = None,
+) -> Study:
+    """A draft: the next version of the study with this slug. `completion_codes` are by outcome (see open_study)."""
+    with connection.cursor() as cursor:  # two at once would draw the same version number
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtext(%s), %s)", [f"study {slug}", project.pk])
+    latest = Study.objects.filter(project=project, slug=slug).aggregate(top=Max("version"))["top"] or 0
+    study = Study.objects.create(
+        project=project,
+        name=name,
+        slug=slug,
+        version=latest + 1,
+        dataset=dataset,
+        instrument=instrument,
+        texts=dict(texts),
+        design=dict(design),
+        demographics=list(demographics),
+        completion_codes=dict(completion_codes or {}),
+        platform=platform,
+    )
+    audit(project=project, user=by, action="study created", study=study.pk, name=str(study))
+    return study
+
+
+@transaction.atomic
+def open_study(*, study: Study, by: User | None) -> Study:
+    """Let people enter. From here on the design, the texts and the set of items are fixed.
+
+    A closed study opens again as it was. Raises StudyNotReadyError with a sentence for each thing that is missing.
+    """
+    fresh = Study.objects.select_for_update(no_key=True).select_related("instrument", "project").get(pk=study.pk)
+    if fresh.status == Study.Status.OPEN:
+        return fresh
+    if problems := list(find_problems(fresh)):
+        raise StudyNotReadyError(problems)
+    fresh.status = Study.Status.OPEN
+    fresh.opened_at = fresh.opened_at or timezone.now()
+    fresh.save(update_fields=["status", "opened_at"])
+    audit(project=fresh.project, user=by, action="study opened", study=fresh.pk, name=str(fresh))
+    return fresh
+
+
+@transaction.atomic
+def close_study(*, study: Study, by: User | None) -> bool:
+    """Let nobody new in; who has started can finish. False when the study was not open."""
+    closed = Study.objects.filter(pk=study.pk, status=Study.Status.OPEN).update(status=Study.Status.CLOSED)
+    if closed:
+        audit(project=study.project, user=by, action="study closed", study=study.pk, name=str(study))
+    return bool(closed)
+
+
+def find_problems(study: Study) -> Iterator[str]:
+    """A sentence for each thing that keeps the study from being opened."""
+    try:
+        design, questions, _ = study.parsed_design, study.item_questions, study.parsed_texts
+        _ = study.demographic_questions
+    except (DesignError, QuestionError) as error:
+        yield str(error)
+        return
+    yield from _item_problems(study, [entry.field for entry in design.item_template.item_fields], questions)
+    if study.platform == Study.Platform.PROLIFIC:
+        yield from _code_problems(study.completion_codes, has_check=design.attention_check is not None)
+
+
+def _item_problems(study: Study, fields: list[str], questions: Sequence[Any]) -> Iterator[str]:
+    items = Item.objects.filter(dataset_id=study.dataset_id)
+    count, needed = items.count(), study.parsed_design.items_each
+    if count < needed:
+        yield f"The dataset has {count} items, and each person needs {needed}: add items or lower items_each."
+    for field in dict.fromkeys([*fields, *_text_fields(questions), study.parsed_design.balance_field]):
+        missing = items.exclude(content__has_key=field).order_by("position", "pk").first() if field else None
+        if missing:
+            yield f"Item {missing} has no field {field}: add it to the item, or take it out of the design."
+
+
+def _text_fields(questions: Sequence[Any]) -> Iterator[str]:
+    for question in questions:
+        yield from (option.text_field for option in getattr(question, "options", ()) if option.text_field)
+        if question.kind == "pairwise":
+            yield from (question.first_field, question.second_field)
+
+
+def _code_problems(codes: Mapping[str, str], *, has_check: bool) -> Iterator[str]:
+    needed = ["completed", "failed_attention"] if has_check else ["completed"]
+    for outcome in needed:
+        if not codes.get(outcome):
+            yield f"There is no completion code for the outcome {outcome}: copy it from the platform."
+    for outcome, code in codes.items():
+        if code and not COMPLETION_CODE.fullmatch(code):
+            yield f"The completion code for {outcome} may hold letters, digits, _ and - only."

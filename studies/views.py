@@ -1,0 +1,156 @@
+"""The researcher's pages: studies of a project, one study live, and a preview that stores nothing."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_POST
+
+from materials.models import Item
+from materials.questions import QuestionError
+from projects.access import MANAGERS, READERS, project_view
+from projects.models import Project
+from studies.design import DesignError
+from studies.models import Session, Study
+from studies.pages import screen_context
+from studies.services import StudyNotReadyError, close_study, open_study, planned_screens
+from studies.services.publishing import find_problems
+
+RECENT_SESSIONS = 50
+FUNNEL = {
+    "entered": "Entered",
+    "consented": "Consented",
+    "completed": "Completed",
+    "failed_attention": "Failed the attention check",
+    "no_consent": "Gave no consent",
+    "running": "Running",
+    "left": "Left (no new page for 30 minutes)",
+    "median_minutes": "Median time of the completed (min)",
+}
+
+
+@require_GET
+@project_view(*READERS)
+def studies(request: HttpRequest, project: Project) -> HttpResponse:
+    rows = Study.objects.for_list(project).order_by("name", "-version")
+    return render(request, "studies/list.html", {"project": project, "nav": "studies", "studies": rows})
+
+
+@require_GET
+@project_view(*READERS)
+def study(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    found = _study(project, pk)
+    problems = list(find_problems(found)) if found.status == Study.Status.DRAFT else []
+    context = {
+        "project": project,
+        "nav": "studies",
+        "study": found,
+        "may_manage": request.role in MANAGERS,  # type: ignore[attr-defined]
+        "problems": problems,
+        "link": participant_link(request, found),
+    }
+    if not problems:
+        context |= _live(found)
+    return render(request, "studies/study.html", context)
+
+
+def participant_link(request: HttpRequest, study: Study) -> str:
+    """The address to give to the platform, which fills in the ids."""
+    url = request.build_absolute_uri(reverse("participant_entry", kwargs={"key": study.key}))
+    if study.platform == Study.Platform.NONE:
+        return url
+    names = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
+    return f"{url}?{urlencode({name: f'{{{{%{name}%}}}}' for name in names}, safe='{}%')}"
+
+
+def _live(study: Study) -> dict[str, Any]:
+    sessions = Session.objects.filter(study=study)
+    funnel = sessions.funnel()
+    pages = len(study.steps(1))
+    return {
+        "funnel": [
+            {"label": label, "people": funnel.get(False, {}).get(name), "simulated": funnel.get(True, {}).get(name)}
+            for name, label in FUNNEL.items()
+        ],
+        "has_simulated": True in funnel,
+        "attributes": [
+            (question.text, _split(sessions.by_attribute(question.code))) for question in study.demographic_questions
+        ],
+        "balance": _balance(study),
+        "recent": sessions.recent(RECENT_SESSIONS),
+        "pages": pages,
+    }
+
+
+def _split(counts: dict[str, dict[bool, int]]) -> list[tuple[str, int, int]]:
+    return [(value, found.get(False, 0), found.get(True, 0)) for value, found in counts.items()]
+
+
+def _balance(study: Study) -> list[dict[str, Any]]:
+    counts = Session.objects.filter(study=study).item_counts()
+    field = study.parsed_design.balance_field
+    items = Item.objects.filter(dataset_id=study.dataset_id).order_by("position", "pk")
+    return [
+        {
+            "item": item,
+            "level": item.content.get(field, "") if field else "",
+            "people": counts.get(item.pk, {}).get(False, 0),
+            "simulated": counts.get(item.pk, {}).get(True, 0),
+        }
+        for item in items
+    ]
+
+
+@require_POST
+@project_view(*MANAGERS)
+def study_open(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    try:
+        open_study(study=_study(project, pk), by=request.user)  # type: ignore[arg-type]  # signed in
+    except StudyNotReadyError as error:
+        for problem in error.problems:
+            messages.error(request, problem)
+    else:
+        messages.success(request, "The study is open. People can enter by the link below.")
+    return redirect("study", slug=project.slug, pk=pk)
+
+
+@require_POST
+@project_view(*MANAGERS)
+def study_close(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    closed = close_study(study=_study(project, pk), by=request.user)  # type: ignore[arg-type]  # signed in
+    sentence = "The study is closed. Who has started can finish." if closed else "The study was not open."
+    messages.success(request, sentence)
+    return redirect("study", slug=project.slug, pk=pk)
+
+
+@require_GET
+@project_view(*READERS)
+def study_preview(request: HttpRequest, project: Project, pk: int, position: int) -> HttpResponse:
+    """A page as the first participant would see it. Made anew for each view; nothing of it is ever stored."""
+    found = _study(project, pk)
+    try:
+        screens = planned_screens(Session(study=found, number=1))
+    except (DesignError, QuestionError) as error:
+        messages.error(request, f"There is nothing to preview yet: {error}")
+        return redirect("study", slug=project.slug, pk=pk)
+    if position >= len(screens):
+        raise Http404
+    screen = screens[position]
+    address = [
+        reverse("study_preview", kwargs={"slug": project.slug, "pk": pk, "position": at}) for at in range(len(screens))
+    ]
+    context = screen_context(screen) | {
+        "preview": True,
+        "study_url": reverse("study", kwargs={"slug": project.slug, "pk": pk}),
+        "previous_url": address[position - 1] if position else "",
+        "next_url": address[position + 1] if position + 1 < len(screens) else "",
+    }
+    template = "consent" if screen.kind == screen.Kind.CONSENT else "screen"
+    return render(request, f"studies/participant/{template}.html", context)
+
+
+def _study(project: Project, pk: int) -> Study:
+    return get_object_or_404(Study.objects.select_related("instrument", "dataset", "project"), project=project, pk=pk)

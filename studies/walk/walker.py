@@ -1,0 +1,191 @@
+"""Walks a study with simulated participants: every page over HTTP, every decision drawn by seed."""
+
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from studies import bots
+from studies.models import Study
+from studies.simulation import simulation_header
+from studies.walk.browser import Browser, WalkError
+from studies.walk.forms import Page, PageField, read_page
+
+__all__ = ["WalkError", "WalkSummary", "walk"]
+
+MOST_PAGES = 2000
+COUNTRY = "country"
+SOME_TEXT = "Because it suits the situation."
+
+
+@dataclass(frozen=True)
+class WalkSummary:
+    """How the walk went: people by how they ended, requests sent, seconds it took."""
+
+    people: int
+    completed: int
+    failed_attention: int
+    no_consent: int
+    dropped_out: int
+    requests: int
+    seconds: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.people} simulated people: {self.completed} completed, {self.failed_attention} failed the attention "
+            f"check, {self.no_consent} gave no consent, {self.dropped_out} dropped out; {self.requests} requests in "
+            f"{self.seconds:.1f} s ({self.requests / self.seconds:.0f} a second)."
+        )
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What the bots know of the study besides its pages: its options and the answer that passes the check."""
+
+    study: Study
+    base_url: str
+    entry: str
+    headers: Mapping[str, str]
+    expected: Mapping[str, str]
+    labels: Mapping[str, Mapping[str, str]]
+    pages: int
+
+
+def walk(
+    base_url: str,
+    study_key: str,
+    people: int,
+    seed: int,
+    *,
+    drop_out: float = 0.0,
+    refuse: float = 0.02,
+    inattentive: float = 0.04,
+    countries: Sequence[str] = (),
+    concurrency: int = 8,
+) -> WalkSummary:
+    """Send `people` simulated participants through the open study with this key (or slug) at `base_url`.
+
+    Shares are 0 to 1. They enter one after the other, so that the same seed on a fresh study gives the same people the
+    same items; then `concurrency` of them answer at a time. `countries` (codes or texts of the study's options)
+    restricts where they come from. Raises WalkError when the server answers as it never should.
+    """
+    study = Study.objects.latest(study_key)
+    if study is None:
+        raise WalkError(f"There is no study with the key or slug {study_key}.")
+    if people < 1 or concurrency < 1 or not all(0 <= share <= 1 for share in (drop_out, refuse, inattentive)):
+        raise WalkError("Give at least one person, a concurrency of at least 1, and shares between 0 and 1.")
+    plan = _plan(study, base_url.rstrip("/"))
+    choices = _choices(plan, countries)
+    rates = bots.Rates(drop_out=drop_out, refuse=refuse, inattentive=inattentive)
+    drawn = [
+        bots.draw_person(index, seed=seed, choices=choices, balanced=COUNTRY, rates=rates, pages=plan.pages)
+        for index in range(people)
+    ]
+    started = time.monotonic()
+    entered = [_enter(plan, person) for person in drawn]
+    with ThreadPoolExecutor(concurrency) as pool:
+        walks = [pool.submit(_walk_one, plan, person, *start) for person, start in zip(drawn, entered, strict=True)]
+        ends = [done.result() for done in walks]
+    outcomes = Counter(end for end, _ in ends)
+    return WalkSummary(
+        people=people,
+        completed=outcomes["completed"],
+        failed_attention=outcomes["failed_attention"],
+        no_consent=outcomes["no_consent"],
+        dropped_out=outcomes["dropped_out"],
+        requests=sum(requests for _, requests in ends),
+        seconds=time.monotonic() - started,
+    )
+
+
+def _plan(study: Study, base_url: str) -> _Plan:
+    check = study.parsed_design.attention_check
+    return _Plan(
+        study=study,
+        base_url=base_url,
+        entry=f"{base_url}/s/{study.key}/",
+        headers=simulation_header(study),
+        expected={check.question.code: str(check.expected)} if check else {},
+        labels={
+            question.code: {option.code: option.text for option in question.options}
+            for question in study.demographic_questions
+            if question.kind == "choice"
+        },
+        pages=len(study.steps(1)),
+    )
+
+
+def _choices(plan: _Plan, countries: Sequence[str]) -> dict[str, list[str]]:
+    choices = {name: list(options) for name, options in plan.labels.items()}
+    if countries:
+        options = plan.labels.get(COUNTRY, {})
+        wanted = [code for code, text in options.items() if code in countries or text in countries]
+        if len(wanted) != len(set(countries)):
+            raise WalkError(f"Choose countries among the study's: {', '.join(options.values()) or 'it asks for none'}.")
+        choices[COUNTRY] = wanted
+    return choices
+
+
+def _enter(plan: _Plan, person: bots.Person) -> tuple[Browser, Page]:
+    browser = Browser(plan.base_url)
+    name = person.seed.replace("/", "-")
+    ids = {"PROLIFIC_PID": f"bot-{name}", "STUDY_ID": "walk", "SESSION_ID": f"walk-{name}"}
+    if plan.study.platform == Study.Platform.PROLIFIC:
+        return browser, read_page(browser.get(f"{plan.entry}?{urlencode(ids)}", plan.headers))
+    return browser, read_page(browser.post(plan.entry, {"token": ids["SESSION_ID"]}, plan.headers))
+
+
+def _walk_one(plan: _Plan, person: bots.Person, browser: Browser, page: Page) -> tuple[str, int]:
+    """How the person ended, and how many requests they sent."""
+    try:
+        for answered in range(MOST_PAGES):
+            if not page.screen:
+                return _ending(plan.study, page), browser.requests
+            if answered == person.pages_before_leaving:
+                return "dropped_out", browser.requests
+            page = read_page(browser.post(plan.base_url + page.action, _answers(plan, person, page)))
+    finally:
+        browser.close()
+    raise WalkError(f"A session of {plan.study} does not end.")
+
+
+def _ending(study: Study, page: Page) -> str:
+    by_heading = {
+        "Thank you, your answers are stored": "completed",
+        "You have reached the end": "failed_attention",
+        "You have chosen not to take part": "no_consent",
+    }
+    if page.heading not in by_heading:
+        raise WalkError(f"{study}: a simulated participant is at the page {page.heading!r}; is the study open?")
+    return by_heading[page.heading]
+
+
+def _answers(plan: _Plan, person: bots.Person, page: Page) -> dict[str, str | list[str]]:
+    if page.screen == "consent":
+        return {"consent": "no" if person.refuses else "yes"}
+    answers: dict[str, str | list[str]] = {}
+    for name, field in page.fields.items():
+        value = _answer(plan, person, page, field)
+        if value:
+            answers[name] = [value] if field.multiple else value
+    return answers
+
+
+def _answer(plan: _Plan, person: bots.Person, page: Page, field: PageField) -> str:
+    name = field.name
+    if page.screen == "demographics" and name in person.attributes:
+        return person.attributes[name]
+    if page.screen == "attention" and name in plan.expected:
+        wrong = [value for value in field.values if value != plan.expected[name]]
+        return plan.expected[name] if person.attentive else (wrong or ["no"])[0]
+    if not field.required and bots.skips(person, question=name, item=page.scenario):
+        return ""
+    if not field.values:
+        return SOME_TEXT
+    country = person.attributes.get(COUNTRY, "")
+    if all(value.lstrip("-").isdecimal() for value in field.values):
+        points = [int(value) for value in field.values]
+        return str(bots.rate(person, question=name, item=page.scenario, points=points, country=country))
+    return bots.choose(person, question=name, item=page.scenario, codes=field.values, country=country)

@@ -1,0 +1,315 @@
+"""Every page of a participant, as a browser without JavaScript and with CSRF checks on sees it."""
+
+import re
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.test import Client
+
+from responses.models import Response
+from studies.models import PlatformIdentity, Session
+from studies.services import close_study, open_study
+from tests.studies.conftest import Participant, content
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_whole_way(participant):
+    page = participant.enter()
+    assert (page.screen, page.heading) == ("consent", "Everyday customs")
+    assert "PROLIFIC" not in participant.response.request["QUERY_STRING"]
+    assert "<strong>your answers</strong>" in participant.html
+    kinds = []
+    while participant.page.screen:
+        kinds.append(participant.page.screen)
+        assert not any(field.checked for field in participant.page.fields.values())
+        participant.send(participant.right_answers())
+    assert kinds[:3] == ["consent", "demographics", "instructions"]
+    assert sorted(kinds[3:-1]) == ["attention", "item", "item", "item"]
+    assert kinds[-1] == "debrief"
+    assert kinds[3] == kinds[-2] == "item"
+    assert participant.page.code == "DONE42"
+    assert 'href="https://app.prolific.com/submissions/complete?cc=DONE42"' in participant.html
+    session = Session.objects.get()
+    assert (session.status, session.attributes) == ("completed", {"country": "Brazil", "age_group": "older"})
+    assert session.attention_passed
+    assert len(session.consent_version) == 64
+    assert session.finished_at > session.consented_at
+    assert session.respondent.attributes == session.attributes
+    assert session.respondent.key == f"session:{session.pk}"
+    rows = Response.objects.filter(respondent=session.respondent)
+    assert rows.count() == 9
+    assert set(rows.values_list("question", "value")) == {
+        ("personal", "preference"),
+        ("norm", "culture"),
+        ("importance", 4),
+    }
+    assert set(rows.filter(question="personal").values_list("condition__factors__option_order", flat=True)) <= {
+        "culture|preference",
+        "preference|culture",
+    }
+    assert all(seconds >= 0 for seconds in rows.values_list("seconds", flat=True))
+
+
+def test_options_stand_in_the_stored_order_and_linked_questions_share_it(participant):
+    page = participant.go_to("item")
+    screen = participant.session.screens.get(answered_at=None, shown_at__isnull=False)
+    assert page.fields["personal"].values == page.fields["norm"].values == screen.orders["personal"]
+    assert f"People there do {screen.item.content['expectation'].split()[-1]}" in page.scenario
+    assert 'class="scenario"' in participant.html
+
+
+def test_orders_differ_between_sessions(study):
+    orders = set()
+    for index in range(8):
+        person = Participant(study, pid=f"person{index}")
+        orders.add(tuple(person.go_to("item").fields["personal"].values))
+    assert orders == {("culture", "preference"), ("preference", "culture")}
+
+
+def test_demographics_say_why(participant):
+    participant.go_to("demographics")
+    assert "Why we ask: Answers are compared between countries." in participant.html
+
+
+def test_no_consent_ends_at_once_and_stores_no_answer(participant):
+    participant.enter()
+    participant.send({"consent": "no"})
+    assert participant.page.heading == "You have chosen not to take part"
+    assert participant.page.code == "NONE42"
+    session = Session.objects.get()
+    assert (session.status, session.respondent, session.screens.count()) == ("no_consent", None, 1)
+    participant.enter()
+    assert participant.page.heading == "You have chosen not to take part"
+
+
+def test_a_failed_attention_check_is_decided_at_the_end(participant):
+    participant.go_to("attention")
+    participant.send({"colour": "red"})
+    assert Session.objects.get().status == "started"
+    participant.go_to("")
+    assert participant.page.code == "FAIL42"
+    assert Session.objects.get().status == "failed_attention"
+    assert Response.objects.count() == 9
+
+
+def test_missing_answers_are_named_on_top_and_at_the_field_and_nothing_is_lost(participant):
+    page = participant.go_to("item")
+    participant.send({"personal": "culture", "importance": "2", "why": "ok"}, page)
+    assert participant.response.status_code == 422
+    assert "data-error-summary" in participant.html
+    assert 'href="#q-norm"' in participant.html
+    assert 'id="q-norm-error"' in participant.html
+    assert participant.page.fields["personal"].checked == ["culture"]
+    assert participant.page.fields["importance"].checked == ["2"]
+    assert ">ok</textarea>" in participant.html
+    assert participant.page.action == page.action
+    assert Response.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        {"personal": "nonsense", "norm": "culture"},
+        {"personal": "culture", "norm": "culture", "importance": "6"},
+        {"personal": "culture", "norm": "culture", "importance": "1.5"},
+        {"personal": "culture", "norm": "culture", "why": "x" * 1_000_000},
+        {"personal": ["culture", "culture<script>"], "norm": "culture"},
+    ],
+)
+def test_values_outside_the_instrument_are_refused_whole(participant, answers):
+    page = participant.go_to("item")
+    participant.send(answers, page)
+    assert participant.response.status_code == 422
+    assert Response.objects.count() == 0
+    participant.send(participant.right_answers(), page)
+    assert Response.objects.count() == 3
+
+
+def test_consent_needs_a_choice(participant):
+    participant.enter()
+    participant.send({})
+    assert participant.response.status_code == 422
+    assert "Choose whether you take part." in participant.html
+
+
+def test_a_second_submit_is_told_what_is_stored(participant):
+    page = participant.go_to("item")
+    participant.send({"personal": "culture", "norm": "culture"}, page)
+    following = participant.page
+    participant.send({"personal": "preference", "norm": "preference"}, page)
+    assert "was stored already" in participant.html
+    assert re.search(r"What would you do\? <strong>Do A\d\.</strong>", participant.html)
+    assert participant.page.action == following.action
+    assert set(Response.objects.values_list("value", flat=True)) == {"culture"}
+
+
+def test_a_screen_not_reached_stores_nothing(participant):
+    page = participant.go_to("item")
+    ahead = re.sub(r"/(\d+)/$", lambda found: f"/{int(found[1]) + 1}/", page.action)
+    participant.response = participant.client.post(ahead, participant.right_answers(), follow=True)
+    assert "not open yet" in participant.html
+    assert participant.page.action == page.action
+    assert Response.objects.count() == 0
+    for position in (99, 10**30):
+        unknown = re.sub(r"\d+/$", f"{position}/", page.action)
+        assert "not open yet" in participant.client.post(unknown, {}, follow=True).content.decode()
+
+
+def test_reload_and_back_show_where_the_person_is(participant):
+    participant.go_to("item")
+    session_url = participant.response.redirect_chain[-1][0]
+    assert participant.get(session_url).action == participant.get(session_url).action
+    assert participant.get(participant.page.action).screen == "item"  # a page with errors, opened again
+
+
+def test_the_same_link_again_another_submission_and_another_device_are_one_session(study, participant):
+    page = participant.go_to("item")
+    other = Participant(study, submission="submission2")
+    other.enter()
+    assert "You have started already" in other.html
+    assert other.page.action == page.action
+    assert Session.objects.count() == PlatformIdentity.objects.count() == 1
+
+
+def test_the_bare_link_goes_on_by_cookie(study, participant):
+    page = participant.go_to("item")
+    cookie = participant.client.cookies["session_key"]
+    assert (cookie["path"], cookie["httponly"], cookie["samesite"]) == (f"/s/{study.key}/", True, "Lax")
+    assert participant.get(f"/s/{study.key}/").action == page.action
+
+
+def test_without_cookies_the_whole_way_works(study):
+    person = Participant(study)
+    page = person.enter()
+    for _ in range(12):
+        person.client = Client(enforce_csrf_checks=True)
+        if page.screen:
+            page = person.send(person.right_answers())
+    assert page.code == "DONE42"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        "PROLIFIC_PID=abc",
+        "PROLIFIC_PID={{%25PROLIFIC_PID%25}}&STUDY_ID={{%25STUDY_ID%25}}&SESSION_ID={{%25SESSION_ID%25}}",
+        "PROLIFIC_PID=&SESSION_ID=",
+        "PROLIFIC_PID=null&SESSION_ID=undefined",
+        f"PROLIFIC_PID={'a' * 65}&SESSION_ID=s",
+        "PROLIFIC_PID=%00&SESSION_ID=s",
+        "PROLIFIC_PID=a'b&SESSION_ID=s",
+    ],
+)
+def test_entry_without_usable_ids_explains_and_records_nothing(study, query):
+    response = Client().get(f"/s/{study.key}/?{query}")
+    assert response.status_code == 200
+    assert "open this study from Prolific" in response.content.decode()
+    assert Session.objects.count() == 0
+    assert "session_key" not in response.cookies
+
+
+def test_a_head_request_records_nothing(study):
+    assert Client().head(f"/s/{study.key}/?PROLIFIC_PID=a&SESSION_ID=b").status_code == 405
+    assert Session.objects.count() == 0
+
+
+def test_draft_and_closed_studies_let_nobody_new_in(draft):
+    study = draft()
+    assert Participant(study).enter().heading == "This study is not open yet"
+    open_study(study=study, by=None)
+    early = Participant(study, pid="early")
+    early.go_to("item")
+    close_study(study=study, by=None)
+    assert Participant(study, pid="late").enter().heading == "This study is closed"
+    assert Client().get(f"/s/{study.key}/").content.decode().count("This study is closed") >= 1
+    early.enter()
+    early.go_to("")
+    assert early.page.code == "DONE42"
+    assert Session.objects.count() == 1
+
+
+def test_a_session_is_reached_only_under_its_own_study(draft, study, participant):
+    participant.go_to("item")
+    other = open_study(study=draft(slug="other"), by=None)
+    foreign = participant.page.action.replace(study.key, other.key)
+    assert Client().post(foreign, participant.right_answers()).status_code == 404
+    assert Client().get(re.sub(r"\d+/$", "", foreign)).status_code == 404
+    assert Client().get(f"/s/{study.key}/{'x' * 22}/").status_code == 404
+    assert Client().get("/s/unknown/").status_code == 404
+
+
+def test_a_study_without_a_platform_begins_with_a_post(draft):
+    study = open_study(study=draft(platform="none"), by=None)
+    client = Client(enforce_csrf_checks=True)
+    html = client.get(f"/s/{study.key}/?PROLIFIC_PID=a&SESSION_ID=b").content.decode()
+    assert Session.objects.count() == 0
+    token = re.search(r'name="token" value="([^"]+)"', html)[1]
+    first = client.post(f"/s/{study.key}/", {"token": token})
+    second = Client().post(f"/s/{study.key}/", {"token": token})  # a double click, cookies blocked
+    assert second.url.startswith(first.url)
+    assert Session.objects.count() == 1
+    assert PlatformIdentity.objects.count() == 0
+
+
+def test_markup_in_items_and_answers_is_text(draft):
+    def hostile(index):
+        return content(index) | {"situation": "<script>alert(1)</script>", "option_culture": '"><img src=x onerror=y>'}
+
+    study = open_study(
+        study=draft(items=hostile, texts={"consent": "<script>x</script> [a](javascript:x) **b**"}), by=None
+    )
+    person = Participant(study)
+    person.enter()
+    assert "<script>x" not in person.html
+    assert 'href="javascript' not in person.html
+    person.go_to("item")
+    assert "<script>alert" not in person.html
+    assert "<img" not in person.html
+    assert "&lt;script&gt;alert(1)" in person.html
+
+
+def test_emoji_and_right_to_left_text_survive(draft):
+    words = "ضيف يصل 🫖 שלום"
+    study = open_study(study=draft(items=lambda index: content(index) | {"situation": words}), by=None)
+    person = Participant(study)
+    page = person.go_to("item")
+    assert words in page.scenario
+    person.send(person.right_answers() | {"why": f"  {words}\x00 \u202e "}, page)
+    assert Response.objects.get(question="why").value == f"{words} \u202e"
+
+
+def test_pages_are_never_stored_by_a_browser(participant):
+    for kind in ("consent", "item", ""):
+        participant.go_to(kind)
+        assert "no-store" in participant.response.headers["Cache-Control"]
+
+
+def test_the_first_page_is_small(participant):
+    participant.enter()
+    linked = re.findall(r'(?:href|src)="/static/([^"]+)"', participant.html)
+    modules = [name for name in linked if name.endswith(".js")]
+    root = Path(settings.STATICFILES_DIRS[0])
+    for name in modules:
+        assert "import " not in (root / name).read_text()  # an import would be a request of its own
+    assert 1 + len(linked) <= 6
+    size = len(participant.response.content) + sum((root / name).stat().st_size for name in linked)
+    assert size < 60_000
+
+
+def test_no_product_name_and_no_navigation(participant):
+    for kind in ("consent", "demographics", "instructions", "item", "debrief", ""):
+        participant.go_to(kind)
+        assert "concord" not in participant.html.lower()
+        assert "<nav" not in participant.html
+
+
+def test_few_queries_a_page(participant, django_assert_max_num_queries):
+    page = participant.go_to("item")
+    url = re.sub(r"\d+/$", "", page.action)
+    with django_assert_max_num_queries(3):
+        participant.client.get(url)
+    with django_assert_max_num_queries(20):
+        participant.client.post(page.action, participant.right_answers())
