@@ -243,7 +243,7 @@ def order_factor(orders: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """
     texts = {code: "|".join(order) for code, order in orders.items()}
     if len(set(texts.values())) <= 1:
-        return {"option_order": text for text in texts.values()}
+        return {"option_order": next(iter(texts.values()))} if texts else {}
     return {"option_order": "; ".join(f"{code}: {text}" for code, text in sorted(texts.items()))}
 
 
@@ -315,15 +315,16 @@ def _check_finite(question: Any, value: Any) -> float:
     return number
 
 
-def _check_text(question: TextQuestion, value: Any) -> str:
+def _check_text(question: TextQuestion, value: Any) -> str | None:
     if not isinstance(value, str):
         raise AnswerError(f"{question.code}: give a text.")
-    text = value.strip().replace("\x00", "")
+    # PostgreSQL stores neither NUL nor half a surrogate pair, and neither is a character.
+    text = value.replace("\x00", "").encode("utf-8", "ignore").decode().strip()
     if not text and question.required:
         raise AnswerError(f"{question.code}: an answer is required.")
     if len(text) > question.max_length:
         raise AnswerError(f"{question.code}: {len(text)} characters are more than the {question.max_length} allowed.")
-    return text
+    return text or None
 
 
 _CHECKS: dict[str, Callable[[Any, Any], Any]] = {

@@ -65,7 +65,8 @@ def read_items(file: IO[bytes], *, filename: str, id_columns: Sequence[str] = ()
     ahead: list[Row | Fault] = list(islice(rows, SAMPLE_ROWS))
     contents = [entry[1] for entry in ahead if not isinstance(entry, Fault)]
     if not contents:
-        yield from ahead or [Fault(0, "", "The file is empty; it needs at least one item.")]
+        faults = [entry for entry in ahead if isinstance(entry, Fault)]
+        yield from faults or [Fault(0, "", "The file is empty; it needs at least one item.")]
         return
     chosen = list(id_columns) or _usual_id_column(contents[0])
     unknown = [column for column in chosen if not any(column in content for content in contents)]

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from materials.forms import ImportForm
@@ -12,7 +12,7 @@ from materials.importing import ImportRefusedError, import_items
 from materials.models import Item
 from materials.querysets import datasets_with_counts, search_items
 from materials.reading import read_items
-from projects.access import MANAGERS, READERS, project_view
+from projects.access import MANAGERS, READERS, MemberRequest, project_view
 from projects.models import Project
 
 ITEMS_PER_PAGE = 50
@@ -21,18 +21,18 @@ LISTED_FAULTS = 500
 
 
 @project_view(*READERS)
-def datasets(request: HttpRequest, project: Project) -> HttpResponse:
+def datasets(request: MemberRequest, project: Project) -> HttpResponse:
     context = {
         "project": project,
         "nav": "materials",
         "datasets": datasets_with_counts(project),
-        "may_import": request.role in MANAGERS,  # type: ignore[attr-defined]
+        "may_import": request.role in MANAGERS,
     }
     return render(request, "materials/datasets.html", context)
 
 
 @project_view(*READERS)
-def dataset(request: HttpRequest, project: Project, dataset: str) -> HttpResponse:
+def dataset(request: MemberRequest, project: Project, dataset: str) -> HttpResponse:
     found = get_object_or_404(project.datasets, slug=dataset)
     words = request.GET.get("q", "").strip().replace("\x00", "")
     page = Paginator(search_items(found, words), ITEMS_PER_PAGE).get_page(request.GET.get("page"))
@@ -45,7 +45,7 @@ def dataset(request: HttpRequest, project: Project, dataset: str) -> HttpRespons
         "words": words,
         "columns": columns,
         "rows": [(item, [item.content.get(column, "") for column in columns]) for item in page],
-        "may_import": request.role in MANAGERS,  # type: ignore[attr-defined]
+        "may_import": request.role in MANAGERS,
     }
     return render(request, "materials/dataset.html", context)
 
@@ -59,7 +59,7 @@ def _preview_columns(items: list[Item]) -> list[str]:
 
 
 @project_view(*MANAGERS)
-def import_page(request: HttpRequest, project: Project) -> HttpResponse:
+def import_page(request: MemberRequest, project: Project) -> HttpResponse:
     posted = request.method == "POST"
     form = ImportForm(
         request.POST if posted else None,
@@ -76,7 +76,7 @@ def import_page(request: HttpRequest, project: Project) -> HttpResponse:
                 dataset_slug=form.cleaned_data["dataset"],
                 records=records,
                 source=file.name,
-                by=request.user,  # type: ignore[arg-type]
+                by=request.user,
             )
         except ImportRefusedError as error:
             refusal = error

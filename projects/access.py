@@ -8,13 +8,20 @@ from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponseBase
 
-from projects.models import Membership, Role
+from projects.models import Membership, Role, User
 
 MANAGERS = (Role.OWNER, Role.RESEARCHER)
 READERS = (*MANAGERS, Role.VIEWER)
 EVERY_ROLE = tuple(Role)
 
 View = Callable[..., HttpResponseBase]
+
+
+class MemberRequest(HttpRequest):
+    """The type of a request that project_view has let in."""
+
+    user: User
+    role: Role
 
 
 def project_view(*roles: Role) -> Callable[[View], View]:
@@ -27,7 +34,7 @@ def project_view(*roles: Role) -> Callable[[View], View]:
     def decorate(view: View) -> View:
         @wraps(view)
         @login_required
-        def inner(request: HttpRequest, slug: str, **kwargs: Any) -> HttpResponseBase:
+        def inner(request: MemberRequest, slug: str, **kwargs: Any) -> HttpResponseBase:
             membership = (
                 Membership.objects.select_related("project").filter(project__slug=slug, user_id=request.user.pk).first()
             )
@@ -35,7 +42,7 @@ def project_view(*roles: Role) -> Callable[[View], View]:
                 raise Http404
             if membership.role not in roles:
                 raise PermissionDenied
-            request.role = membership.role  # type: ignore[attr-defined]
+            request.role = Role(membership.role)
             return view(request, membership.project, **kwargs)
 
         return inner

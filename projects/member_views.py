@@ -1,18 +1,18 @@
 """The members page: who is in the project, with which role."""
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from projects import services
-from projects.access import project_view
+from projects.access import MemberRequest, project_view
 from projects.forms import MemberForm, RoleForm
 from projects.models import Project, Role
 
 
 @project_view(Role.OWNER)
-def members(request: HttpRequest, project: Project) -> HttpResponse:
+def members(request: MemberRequest, project: Project) -> HttpResponse:
     form = MemberForm(request.POST if request.method == "POST" else None, project=project)
     if request.method == "POST" and form.is_valid():
         user = form.cleaned_data["username"]
@@ -32,7 +32,7 @@ def members(request: HttpRequest, project: Project) -> HttpResponse:
 
 @require_POST
 @project_view(Role.OWNER)
-def change_role(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+def change_role(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     membership = get_object_or_404(project.memberships.select_related("user"), pk=pk)
     form = RoleForm(request.POST)
     if not form.is_valid():
@@ -48,7 +48,7 @@ def change_role(request: HttpRequest, project: Project, pk: int) -> HttpResponse
 
 @require_POST
 @project_view(Role.OWNER)
-def remove(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+def remove(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     membership = get_object_or_404(project.memberships.select_related("user"), pk=pk)
     try:
         services.remove_member(project=project, user=membership.user, by=request.user)

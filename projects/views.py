@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
 
 from projects import overview
-from projects.access import EVERY_ROLE, project_view
+from projects.access import EVERY_ROLE, MemberRequest, project_view
 from projects.models import Membership, Project, Role
 from projects.styleguide import styleguide_context
 
@@ -23,7 +23,7 @@ class PasswordChange(SuccessMessageMixin, PasswordChangeView):
 def home(request: HttpRequest) -> HttpResponse:
     """The person's projects; straight to the project when there is one."""
     memberships = list(
-        Membership.objects.filter(user_id=request.user.pk).select_related("project").order_by("project__name")
+        Membership.objects.filter(user__pk=request.user.pk).select_related("project").order_by("project__name")
     )
     if len(memberships) == 1:
         return redirect("project", slug=memberships[0].project.slug)
@@ -31,12 +31,11 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 @project_view(*EVERY_ROLE)
-def project(request: HttpRequest, project: Project) -> HttpResponse:
+def project(request: MemberRequest, project: Project) -> HttpResponse:
     """The flow of the project's data. Annotators have no use for it and go to their work."""
-    role: Role = request.role  # type: ignore[attr-defined]
-    if role == Role.ANNOTATOR:
+    if request.role == Role.ANNOTATOR:
         return redirect("labelling", slug=project.slug)
-    context = {"project": project, "nav": "overview", "flow": overview.flow(project), "is_owner": role == Role.OWNER}
+    context = {"project": project, "nav": "overview", "flow": overview.flow(project)}
     return render(request, "projects/overview.html", context)
 
 

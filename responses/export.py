@@ -7,7 +7,7 @@ part of any table that is read here.
 import csv
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -68,7 +68,7 @@ class Layout:
     attributes: list[str]
     factors: list[str]
     instruments: dict[int, Instrument]
-    kinds: dict[tuple[int, str], str]
+    kinds: Mapping[tuple[int, str], str]
 
     @classmethod
     def of(cls, project: Project) -> "Layout":
