@@ -1,5 +1,9 @@
 """Models answer: endpoints, immutable prompt versions, planned jobs and their single calls."""
 
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
 from django.conf import settings
 from django.db import models
 
@@ -35,6 +39,12 @@ class Endpoint(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.model})"
+
+    def price(self, prompt_tokens: int, completion_tokens: int) -> Decimal | None:
+        """What so many tokens cost, in the currency of the prices; None where no prices are set."""
+        if self.price_per_million_in is None or self.price_per_million_out is None:
+            return None
+        return (prompt_tokens * self.price_per_million_in + completion_tokens * self.price_per_million_out) / 1_000_000
 
 
 class Prompt(models.Model):
@@ -89,6 +99,8 @@ class Job(models.Model):
     max_parse_attempts = models.PositiveIntegerField(default=2)  # asked again when unparsed
     status = models.CharField(max_length=20, choices=Status.choices, default=Status.PLANNED)
     status_reason = models.CharField(max_length=500, blank=True)
+    held_until = models.DateTimeField(null=True, blank=True)  # the endpoint is down: nobody asks before
+    holds = models.PositiveIntegerField(default=0)  # in a row; each waits longer than the one before
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
@@ -96,9 +108,24 @@ class Job(models.Model):
 
     class Meta:
         ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(status__in=["planned", "running", "paused", "done", "stopped"]),
+                name="job_status_known",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(samples__gte=1, max_tokens__gte=1, max_attempts__gte=1, max_parse_attempts__gte=1),
+                name="job_counts_at_least_one",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name
+
+    @cached_property
+    def questions(self) -> tuple[Any, ...]:
+        """The questions that are asked, in the instrument's order."""
+        return self.instrument.questionnaire.only(self.question_codes).questions
 
 
 class Call(models.Model):
@@ -122,7 +149,6 @@ class Call(models.Model):
     status = models.CharField(max_length=20, choices=Status.choices, default=Status.PENDING)
     claimed_by = models.UUIDField(null=True, blank=True)  # the shard that holds it
     lease_until = models.DateTimeField(null=True, blank=True)
-    not_before = models.DateTimeField(null=True, blank=True)
     attempts = models.PositiveIntegerField(default=0)
     fingerprint = models.CharField(max_length=64, blank=True)
     messages = models.JSONField(default=list)
@@ -145,6 +171,15 @@ class Call(models.Model):
             models.CheckConstraint(
                 condition=~models.Q(status="claimed") | models.Q(claimed_by__isnull=False, lease_until__isnull=False),
                 name="claimed_call_has_a_lease",
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(status="ok") | models.Q(values__isnull=False), name="answered_call_has_values"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(
+                    status__in=["pending", "claimed", "ok", "truncated", "unparsed", "refused", "error"]
+                ),
+                name="call_status_known",
             ),
         ]
         indexes = [

@@ -6,30 +6,36 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
-from itertools import islice
 from typing import Any
 
 from llm.models import Endpoint, Job
-from llm.parsing import answer_format, answer_schema, lettered_options
+from llm.parsing import answer_format, lettered_options
 from llm.rendering import render_messages
 from materials.models import Item
 from materials.questions import draw_orders, order_factor
 from responses.models import Respondent, RespondentKind
 from responses.services import get_condition, get_respondent
 
-CHARACTERS_PER_TOKEN = 3.6  # English prose with JSON: what tokenisers in common use average, rounded down
-EXAMPLES = 3
+BYTES_PER_TOKEN = 3.6  # English prose with JSON: what tokenisers in common use average, rounded down
+TEMPLATE_TOKENS = 6
+SAMPLED_ITEMS = 10
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a job will ask. Token counts are estimates; price is None where the endpoint has no prices."""
+    """What a job will ask, when nothing has to be asked twice. Token counts are estimates.
+
+    Prices are None where the endpoint has none, `seconds` where its limits and latency are not known.
+    """
 
     calls: int
     items: int
     prompt_tokens: int
     completion_tokens: int
+    most_completion_tokens: int
     price: Decimal | None
+    highest_price: Decimal | None
+    seconds: float | None
     examples: list[dict[str, Any]]
 
 
@@ -37,10 +43,6 @@ def planned_items(job: Job) -> Any:
     """The job's items in dataset order, at most `max_items`."""
     items = job.dataset.items.all()
     return items[: job.max_items] if job.max_items else items
-
-
-def questions_of(job: Job) -> tuple[Any, ...]:
-    return job.instrument.questionnaire.only(job.question_codes).questions
 
 
 def persona_digest(persona: Mapping[str, Any]) -> str:
@@ -61,7 +63,7 @@ def model_respondent(endpoint: Endpoint, persona: Mapping[str, Any]) -> Responde
 
 def call_orders(job: Job, item: Item, persona: Mapping[str, Any], sample: int) -> dict[str, list[str]]:
     """The order in which this call shows the options, drawn from the job's seed."""
-    return draw_orders(questions_of(job), key=f"{job.seed}/{item.external_id}/{persona_digest(persona)}/{sample}")
+    return draw_orders(job.questions, key=f"{job.seed}/{item.external_id}/{persona_digest(persona)}/{sample}")
 
 
 def cells(job: Job) -> Iterator[dict[str, Any]]:
@@ -90,7 +92,7 @@ def call_messages(
     job: Job, content: Mapping[str, Any], persona: Mapping[str, Any], orders: Mapping[str, Sequence[str]]
 ) -> list[dict[str, str]]:
     """The chat messages of one call. A template sees `item`, `persona` (or none), `questions` and `answer_format`."""
-    questions = questions_of(job)
+    questions = job.questions
     shown = [
         {
             "code": question.code,
@@ -114,25 +116,50 @@ def call_messages(
 
 
 def make_plan(job: Job) -> Plan:
-    """Count and price the job, with example prompts; raises PromptError when the prompt does not fit the items."""
+    """Count and price the job, with an example prompt of each persona.
+
+    Raises PromptError when the prompt does not fit the items.
+    """
     items = planned_items(job).count()
     calls = items * len(job.personas) * job.samples
-    examples, characters = [], 0
-    probe = list(islice(planned_items(job), EXAMPLES))
-    for item in probe:
+    examples, tokens = [], 0
+    for item in planned_items(job)[:SAMPLED_ITEMS]:
         for persona in job.personas:
-            orders = call_orders(job, item, persona, 0)
-            messages = call_messages(job, item.content, persona, orders)
-            characters += sum(len(message["content"]) for message in messages)
+            messages = call_messages(job, item.content, persona, call_orders(job, item, persona, 0))
+            tokens += sum(estimated_tokens(message["content"]) for message in messages)
             examples.append({"item": item.external_id, "persona": persona, "messages": messages})
-    per_call = characters / max(1, len(examples)) / CHARACTERS_PER_TOKEN
-    answer = len(json.dumps(answer_schema(questions_of(job), {})["required"])) / CHARACTERS_PER_TOKEN * 2
-    prompt_tokens, completion_tokens = round(per_call * calls), round(min(answer, job.max_tokens) * calls)
-    endpoint = job.endpoint
-    price = None
-    if endpoint.price_per_million_in is not None and endpoint.price_per_million_out is not None:
-        millions = Decimal(1_000_000)
-        price = (
-            prompt_tokens * endpoint.price_per_million_in + completion_tokens * endpoint.price_per_million_out
-        ) / millions
-    return Plan(calls, items, prompt_tokens, completion_tokens, price, examples[: len(job.personas)])
+    prompt_tokens = round(tokens / max(1, len(examples)) * calls)
+    completion_tokens, most = _answer_tokens(job) * calls, job.max_tokens * calls
+    return Plan(
+        calls=calls,
+        items=items,
+        prompt_tokens=prompt_tokens,
+        completion_tokens=completion_tokens,
+        most_completion_tokens=most,
+        price=job.endpoint.price(prompt_tokens, completion_tokens),
+        highest_price=job.endpoint.price(prompt_tokens, most),
+        seconds=_seconds(job.endpoint, calls),
+        examples=examples[: len(job.personas)],
+    )
+
+
+def estimated_tokens(text: str) -> int:
+    """Tokens of one message, with what a chat template puts around it. Bytes, because scripts other than Latin take
+    more tokens a character."""
+    return round(len(text.encode()) / BYTES_PER_TOKEN) + TEMPLATE_TOKENS
+
+
+def _answer_tokens(job: Job) -> int:
+    """The answer object: its keys and a letter each, and texts as long as half the limit."""
+    keys = sum(estimated_tokens(f'"{question.code}": "A", ') - TEMPLATE_TOKENS for question in job.questions) + 2
+    texts = any(question.kind == "text" for question in job.questions)
+    return min(job.max_tokens, keys + (job.max_tokens // 2 if texts else 0))
+
+
+def _seconds(endpoint: Endpoint, calls: int) -> float | None:
+    """How long the calls take at the endpoint's limits and the latency seen when it was tested; None when unknown."""
+    latency = endpoint.capabilities.get("latency_seconds")
+    limits = [calls * latency / endpoint.concurrency] if latency else []
+    if endpoint.requests_per_minute:
+        limits.append(calls / endpoint.requests_per_minute * 60)
+    return max(limits, default=None)

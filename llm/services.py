@@ -1,26 +1,31 @@
 """Writes to endpoints, prompts and jobs. What happens to single calls is in llm.ledger."""
 
-import os
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from itertools import islice
 from typing import Any
 
 from celery import current_app
-from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from llm.client import EndpointConfig
+from llm.endpoints import EndpointError, endpoint_config, probe_endpoint, save_endpoint
+from llm.ledger import runners_wanted
 from llm.models import Call, Endpoint, Job, Prompt
 from llm.planning import cells
 from llm.rendering import check_template
 from materials.models import Dataset, Instrument
-from projects.crypto import decrypt
 from projects.models import Project, User
 
+__all__ = [
+    "EndpointError", "JobError", "endpoint_config", "pause_job", "plan_job", "probe_endpoint", "publish_prompt",
+    "resume_job", "retry_failed", "save_endpoint", "start_job", "stop_job",
+]  # fmt: skip
+
 RUN_SHARD = "llm.tasks.run_shard"
-SHARDS_AT_ONCE = 2  # tasks started for a job; each claims shard after shard
 INSERT_ROWS = 2000
+FAILED = (Call.Status.TRUNCATED, Call.Status.UNPARSED, Call.Status.REFUSED, Call.Status.ERROR)
 
 
 class JobError(ValueError):
@@ -91,13 +96,9 @@ def start_job(*, job: Job) -> Job:
         status=Job.Status.RUNNING, started_at=timezone.now(), status_reason=""
     )
     if claimed:
-        batch: list[Call] = []
-        for cell in cells(job):
-            batch.append(Call(job=job, **cell))
-            if len(batch) == INSERT_ROWS:
-                Call.objects.bulk_create(batch)
-                batch = []
-        Call.objects.bulk_create(batch)
+        rows = (Call(job=job, **cell) for cell in cells(job))
+        while batch := list(islice(rows, INSERT_ROWS)):
+            Call.objects.bulk_create(batch)
         enqueue(job)
     job.refresh_from_db()
     return job
@@ -105,29 +106,51 @@ def start_job(*, job: Job) -> Job:
 
 def resume_job(*, job: Job) -> bool:
     """Set a paused or stopped job going again; False when it was in neither state."""
-    changed = Job.objects.filter(pk=job.pk, status__in=[Job.Status.PAUSED, Job.Status.STOPPED]).update(
-        status=Job.Status.RUNNING, status_reason="", finished_at=None
-    )
-    if changed:
-        enqueue(job)
-    return bool(changed)
+    return _set_going(job, Job.Status.PAUSED, Job.Status.STOPPED)
+
+
+@transaction.atomic
+def retry_failed(*, job: Job, statuses: Sequence[Call.Status] = FAILED) -> int:
+    """Ask the calls without an answer again, and set the job going; returns how many calls that are.
+
+    Answered calls are never asked again. A job that was not started has none.
+    """
+    calls = Call.objects.filter(job=job, status__in=set(statuses) & set(FAILED))
+    again = calls.update(status=Call.Status.PENDING, finished_at=None)
+    if again:
+        _set_going(job, Job.Status.PAUSED, Job.Status.STOPPED, Job.Status.DONE)
+    return again
 
 
 def pause_job(*, job: Job, reason: str = "") -> bool:
     """Let calls in flight finish and start no more."""
     return bool(
         Job.objects.filter(pk=job.pk, status=Job.Status.RUNNING).update(
-            status=Job.Status.PAUSED, status_reason=reason[:500]
+            status=Job.Status.PAUSED, status_reason=reason[:500], held_until=None
         )
     )
 
 
 def stop_job(*, job: Job, reason: str) -> bool:
-    """End the job with what it has; calls not yet made stay in the ledger and can be resumed."""
+    """End a started job with what it has; calls not yet made stay in the ledger and can be resumed."""
     return bool(
-        Job.objects.filter(pk=job.pk, status__in=[Job.Status.PLANNED, Job.Status.RUNNING, Job.Status.PAUSED]).update(
-            status=Job.Status.STOPPED, status_reason=reason[:500], finished_at=timezone.now()
+        Job.objects.filter(pk=job.pk, status__in=[Job.Status.RUNNING, Job.Status.PAUSED]).update(
+            status=Job.Status.STOPPED, status_reason=reason[:500], held_until=None, finished_at=timezone.now()
         )
+    )
+
+
+def hold_job(*, job: Job, reason: str, wait: timedelta, holds: int) -> None:
+    """Ask nothing for a while; the job stays running and the sweep carries on after it."""
+    again = timezone.now() + wait
+    reason = f"{reason[:400]} Trying again by itself at {again:%H:%M:%S} UTC."
+    Job.objects.filter(pk=job.pk, status=Job.Status.RUNNING).update(held_until=again, holds=holds, status_reason=reason)
+
+
+def note_recovery(*, job: Job) -> None:
+    """The endpoint answers again: the reason for waiting goes from the page."""
+    Job.objects.filter(pk=job.pk, status=Job.Status.RUNNING).exclude(status_reason="", holds=0).update(
+        status_reason="", holds=0
     )
 
 
@@ -136,37 +159,15 @@ def enqueue(job: Job) -> None:
 
     By name, because services do not import tasks. A lost message costs nothing: the sweep asks again.
     """
-    for _ in range(SHARDS_AT_ONCE):
+    for _ in range(runners_wanted(job.endpoint)):
         transaction.on_commit(lambda: current_app.send_task(RUN_SHARD, [job.pk]))
 
 
-def endpoint_key(endpoint: Endpoint) -> str:
-    """The endpoint's API key, from the environment variable it names or decrypted; empty when it needs none."""
-    if endpoint.key_variable:
-        if not endpoint.key_variable.startswith(settings.MODEL_KEY_VARIABLE_PREFIX):
-            raise JobError(
-                f"The key's variable must start with {settings.MODEL_KEY_VARIABLE_PREFIX}, not {endpoint.key_variable}."
-            )
-        key = os.environ.get(endpoint.key_variable, "")
-        if not key:
-            raise JobError(
-                f"The endpoint {endpoint.name} takes its key from {endpoint.key_variable}, which is not set."
-            )
-        return key
-    return decrypt(endpoint.key_encrypted) if endpoint.key_encrypted else ""
-
-
-def endpoint_config(endpoint: Endpoint) -> EndpointConfig:
-    """The endpoint as the client needs it, with what probing found out."""
-    known = {
-        name: endpoint.capabilities[name]
-        for name in ("token_limit_field", "json_mode", "supports_seed", "system_role")
-        if name in endpoint.capabilities
-    }
-    return EndpointConfig(
-        base_url=endpoint.base_url,
-        api_key=endpoint_key(endpoint),
-        model=endpoint.model,
-        timeout_seconds=endpoint.timeout_seconds,
-        **known,
-    )
+def _set_going(job: Job, *states: Job.Status) -> bool:
+    with transaction.atomic():
+        changed = Job.objects.filter(pk=job.pk, status__in=states).update(
+            status=Job.Status.RUNNING, status_reason="", held_until=None, holds=0, finished_at=None
+        )
+        if changed:
+            enqueue(job)
+    return bool(changed)

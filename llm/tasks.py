@@ -1,110 +1,128 @@
-"""Celery tasks: one claims shards of a job and runs them, one looks for work that nobody does."""
+"""Celery tasks: one claims calls of a job and asks them, one looks for work that nobody does."""
 
-import time
+import multiprocessing
 import uuid
 from datetime import timedelta
+from typing import Any
 
 from asgiref.sync import async_to_sync, sync_to_async
 from celery import shared_task
+from celery.signals import worker_shutting_down
 from django.conf import settings
+from django.db import transaction
 from django.utils import timezone
 from redis.asyncio import Redis
 
 from llm import ledger, services
 from llm.client import EndpointConfig
-from llm.limits import AdaptiveConcurrency, CircuitBreaker
+from llm.limits import CircuitBreaker
 from llm.models import Call, Job
-from llm.runner import Hooks, Shard
+from llm.runner import Hooks, Runner
 from llm.slots import EndpointSlots
 from projects.crypto import DecryptionError
 
-SHARD_CALLS = 200
-TASK_SECONDS = 120  # after this a task asks for a successor, so that long jobs share the workers with others
+TASK_SECONDS = 120.0  # after this a task asks for a successor, so that long jobs share the workers with others
+BEATS_A_LEASE = 6
+CRASH_HOLD = timedelta(seconds=60)
+
+# Made before the pool forks, so that its processes see when their parent is asked to leave and give back their calls.
+_leaving = multiprocessing.Event()
+
+
+@worker_shutting_down.connect
+def _tell_the_pool(**_: Any) -> None:
+    _leaving.set()
 
 
 @shared_task
 def run_shard(job_id: int) -> None:
-    """Claim and run shards of the job until nothing is left, the job is halted, or the task's time is over."""
-    deadline = time.monotonic() + TASK_SECONDS
-    while True:
-        job = Job.objects.select_related("endpoint", "prompt", "instrument", "dataset", "project").get(pk=job_id)
-        if job.status != Job.Status.RUNNING:
-            return
-        try:
-            endpoint = services.endpoint_config(job.endpoint)
-        except (services.JobError, DecryptionError) as error:
-            services.pause_job(job=job, reason=str(error))
-            return
-        shard_id, calls = ledger.claim(job, size=SHARD_CALLS)
-        if not calls:
-            ledger.finish_if_done(job)
-            return
-        try:
-            shard = async_to_sync(_run)(job, endpoint, shard_id, calls)
-        except BaseException:
-            ledger.release(shard_id)
-            raise
-        ledger.release(shard_id, not_before=shard.retry_in)
-        _say_whether_down(job, shard)
-        if shard.down:
-            return
-        if time.monotonic() > deadline:
-            run_shard.delay(job_id)
-            return
+    """Ask the job's calls until none is left, the job is halted, or the task's time is over."""
+    related = ("endpoint", "prompt", "instrument", "dataset", "project")
+    job = Job.objects.select_related(*related).filter(pk=job_id).first()
+    if job is None or not ledger.wants_runner(job):
+        return
+    try:
+        endpoint = services.endpoint_config(job.endpoint)
+    except (services.EndpointError, DecryptionError) as error:
+        services.pause_job(job=job, reason=str(error))
+        return
+    shard = uuid.uuid4()
+    try:
+        async_to_sync(_run)(job, endpoint, shard)
+    except Exception as error:
+        services.hold_job(job=job, reason=f"A worker failed: {type(error).__name__}.", wait=CRASH_HOLD, holds=job.holds)
+        raise
+    finally:
+        ledger.release(shard)
+    if not ledger.finish_if_done(job) and ledger.wants_runner(job):
+        run_shard.delay(job_id)
 
 
 @shared_task
 def sweep() -> int:
-    """Set workers to running jobs whose calls nobody holds; returns how many jobs that were."""
-    jobs = ledger.jobs_to_sweep()
+    """Give back abandoned calls and set workers to jobs that nobody works on; returns how many jobs that were."""
+    ledger.release_abandoned()
+    jobs = list(ledger.jobs_to_sweep().select_related("endpoint"))
     for job in jobs:
-        run_shard.delay(job.pk)
+        with transaction.atomic():
+            services.enqueue(job)
+    for job in Job.objects.filter(status=Job.Status.RUNNING).exclude(calls__status__in=ledger.UNSETTLED):
+        ledger.finish_if_done(job)
     return len(jobs)
 
 
-async def _run(job: Job, endpoint: EndpointConfig, shard_id: uuid.UUID, calls: list[Call]) -> Shard:
-    def heartbeat() -> bool:
-        ledger.extend_lease(shard_id)
-        return Job.objects.filter(pk=job.pk, status=Job.Status.RUNNING).exists()
+async def _run(job: Job, endpoint: EndpointConfig, shard: uuid.UUID) -> None:
+    breaker = CircuitBreaker(threshold=max(2, min(10, job.max_attempts - 1)), openings=job.holds)
+    async with Redis.from_url(settings.REDIS_URL) as redis:
+        slots = EndpointSlots(
+            redis,
+            endpoint_id=job.endpoint_id,
+            concurrency=job.endpoint.concurrency,
+            per_minute=job.endpoint.requests_per_minute,
+            seconds=endpoint.timeout_seconds + 30,
+        )
+        runner = Runner(
+            job=job,
+            endpoint=endpoint,
+            slots=slots,
+            hooks=_hooks(job, shard),
+            breaker=breaker,
+            seconds=TASK_SECONDS,
+        )
+        await runner.run()
+    halt = runner.halt
+    if halt is None or not halt.reason:
+        return
+    if halt.retry_seconds is None:
+        reason = f"Paused, because every call would end like this: {halt.reason} Mend the endpoint, then resume."
+        await sync_to_async(services.pause_job)(job=job, reason=reason)
+    else:
+        wait = timedelta(seconds=halt.retry_seconds)
+        reason = f"The endpoint does not answer: {halt.reason}"
+        await sync_to_async(services.hold_job)(job=job, reason=reason, wait=wait, holds=breaker.openings)
+
+
+def _hooks(job: Job, shard: uuid.UUID) -> Hooks:
+    lease_extended = timezone.now()
+
+    def beat(answered: bool) -> bool:
+        nonlocal lease_extended
+        if timezone.now() - lease_extended > ledger.lease() / BEATS_A_LEASE:
+            ledger.extend_lease(shard)
+            lease_extended = timezone.now()
+        if answered:
+            services.note_recovery(job=job)
+        return not _leaving.is_set() and Job.objects.filter(pk=job.pk, status=Job.Status.RUNNING).exists()
 
     def find_answered(fingerprints: list[str]) -> dict[str, Call]:
         found = Call.objects.filter(
             fingerprint__in=fingerprints, status=Call.Status.OK, reused_from=None, job__project_id=job.project_id
         )
-        return {call.fingerprint: call for call in found.order_by("-id")}
+        return {call.fingerprint: call for call in found.only("id", "fingerprint", "text", "reasoning").order_by("-id")}
 
-    async with Redis.from_url(settings.REDIS_URL) as redis:
-        shard = Shard(
-            job=job,
-            endpoint=endpoint,
-            shard=shard_id,
-            calls=calls,
-            slots=EndpointSlots(
-                redis,
-                endpoint_id=job.endpoint_id,
-                concurrency=job.endpoint.concurrency,
-                per_minute=job.endpoint.requests_per_minute,
-                seconds=endpoint.timeout_seconds + 30,
-            ),
-            hooks=Hooks(
-                settle=lambda outcomes: sync_to_async(ledger.settle)(job, shard_id, outcomes),
-                heartbeat=sync_to_async(heartbeat),
-                find_answered=sync_to_async(find_answered),
-            ),
-            concurrency=AdaptiveConcurrency(job.endpoint.concurrency),
-            breaker=CircuitBreaker(threshold=max(2, min(10, job.max_attempts - 1))),
-        )
-        await shard.run()
-    return shard
-
-
-def _say_whether_down(job: Job, shard: Shard) -> None:
-    """The reason stands on the job's page while the endpoint is down, and goes when it answers again."""
-    running = Job.objects.filter(pk=job.pk, status=Job.Status.RUNNING)
-    if shard.down:
-        again = timezone.now() + timedelta(seconds=shard.retry_in.total_seconds())
-        running.update(
-            status_reason=f"The endpoint does not answer ({shard.down[:300]}) Trying again at {again:%H:%M:%S} UTC."
-        )
-    else:
-        running.exclude(status_reason="").update(status_reason="")
+    return Hooks(
+        claim=sync_to_async(lambda size: ledger.claim(job, shard, size=size)),
+        settle=sync_to_async(lambda outcomes: ledger.settle(job, shard, outcomes)),
+        beat=sync_to_async(beat),
+        find_answered=sync_to_async(find_answered),
+    )

@@ -143,6 +143,7 @@ FIELD_KEYS = env.words("CONCORD_FIELD_KEYS")
 # A model endpoint in the environment stands in for the embedded model.
 MODEL_BASE_URL = env.text("CONCORD_MODEL_BASE_URL", "")
 MODEL_NAME = env.text("CONCORD_MODEL_NAME", "")
+DEMO_MODEL = env.flag("CONCORD_DEMO_MODEL", False)  # it is the embedded one, and every answer of it says so
 # The variables that an endpoint may name for its key, so that no page can read other secrets of the process.
 MODEL_KEY_VARIABLE_PREFIX = "CONCORD_MODEL_KEY"
 # A killed worker's calls go back to the others after this long.

@@ -5,6 +5,9 @@ from typing import Any
 import pytest
 
 from llm.client import EndpointConfig, Parameters, Reply, ask, open_client
+from materials.models import Dataset, Instrument
+from projects.models import Project
+from tests.llm.jobs import JobMaker
 from tests.model_server import MODEL, ScriptedModelServer
 
 MESSAGES = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "A or B?"}]
@@ -34,3 +37,10 @@ def ask_once() -> Callable[..., Reply]:
         return asyncio.run(call())
 
     return run
+
+
+@pytest.fixture
+def jobs(
+    project: Project, make_dataset: Callable[..., Dataset], make_instrument: Callable[..., Instrument]
+) -> JobMaker:
+    return JobMaker(project, make_dataset, make_instrument)

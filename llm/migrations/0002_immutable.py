@@ -7,5 +7,5 @@ FOR EACH ROW WHEN (OLD.* IS DISTINCT FROM NEW.*) EXECUTE FUNCTION concord_refuse
 
 
 class Migration(migrations.Migration):
-    dependencies = [("llm", "0002_initial"), ("projects", "0002_refuse_change")]
+    dependencies = [("llm", "0001_initial"), ("projects", "0002_refuse_change")]
     operations = [migrations.RunSQL(SQL, "DROP TRIGGER llm_prompt_immutable ON llm_prompt;")]
