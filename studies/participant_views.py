@@ -129,9 +129,8 @@ def participant_screen(request: HttpRequest, key: str, session_key: str, positio
             return redirect(address)
         context = screen_context(screen, given=answers, errors=refused.errors)
         return render(request, _template(screen), context, status=422)
-    notes = {"stored": {}, "kept": {"note": "kept", "page": position}, "not_reached": {"note": "not_reached"}}
-    note = urlencode(notes[submission.state])
-    return redirect(f"{address}?{note}" if note else address)
+    notes = {"stored": "", "kept": f"?note=kept&page={position}", "not_reached": "?note=not_reached"}
+    return redirect(address + notes[submission.state])
 
 
 def _form_answers(form: QueryDict, study: Study) -> dict[str, Any]:
@@ -143,10 +142,10 @@ def _form_answers(form: QueryDict, study: Study) -> dict[str, Any]:
 
 def _notice(query: QueryDict, session: Session) -> dict[str, Any]:
     """A sentence for what has just happened, with what was stored where a second answer came."""
-    note = query.get("note", "")
-    if note != "kept" or not query.get("page", "").isdecimal():
+    note, page = str(query.get("note", "")), str(query.get("page", ""))
+    if note != "kept" or not page.isdecimal():
         return {"note": note}
-    screen = session.screens.filter(position=int(query["page"][:4]), answered_at__isnull=False)
+    screen = session.screens.filter(position=int(page[:4]), answered_at__isnull=False)
     kept = screen.select_related("item").first()
     if kept is None:
         return {"note": ""}

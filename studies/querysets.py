@@ -9,7 +9,7 @@ from django.utils import timezone
 
 if TYPE_CHECKING:
     from projects.models import Project
-    from studies.models import Study
+    from studies.models import Session, Study  # noqa: F401 - the types of the querysets below
 
 LEFT_AFTER = timedelta(minutes=30)  # without a new page, a session that is not finished counts as left
 
@@ -60,11 +60,10 @@ class SessionQuerySet(models.QuerySet["Session"]):
             )
             .order_by("simulated")
         )
-        found = {row.pop("simulated"): row for row in rows}
-        for row in found.values():
-            seconds = row.pop("seconds")
-            row["median_minutes"] = None if seconds is None else seconds / 60
-        return found
+        return {
+            row["simulated"]: {**row, "median_minutes": None if row["seconds"] is None else row["seconds"] / 60}
+            for row in rows
+        }
 
     def by_attribute(self, name: str) -> dict[str, dict[bool, int]]:
         """Completed sessions by an attribute's value, people (False) and simulated people (True)."""

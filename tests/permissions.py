@@ -20,11 +20,12 @@ from materials.models import Dataset, Instrument, Item
 from materials.services import content_hash, publish_instrument
 from projects.models import ApiToken, Membership, Project, User
 from projects.services import create_token
-from responses.models import Respondent
+from responses.models import Respondent, RespondentKind
 from responses.services import get_condition, get_respondent
 from studies.models import Screen, Session, Study
 
 Expected = int | Literal["login"]  # "login": sent to the log-in page
+Answers = dict[str, Any]  # Expected by role; Any lets a Row be made of it
 QUESTIONS = [
     {
         "kind": "choice",
@@ -66,7 +67,7 @@ class World:
 
     @cached_property
     def respondent(self) -> Respondent:
-        return get_respondent(project=self.project, kind="model", key="model:1:none", attributes={})
+        return get_respondent(project=self.project, kind=RespondentKind.MODEL, key="model:1:none", attributes={})
 
     @cached_property
     def endpoint(self) -> Endpoint:
@@ -116,8 +117,16 @@ class World:
 
     @cached_property
     def study(self) -> Study:
+        assert self.item
         return Study.objects.create(
-            project=self.project, name="s", slug="s", dataset=self.dataset, instrument=self.instrument
+            project=self.project,
+            name="s",
+            slug="s",
+            dataset=self.dataset,
+            instrument=self.instrument,
+            platform="none",
+            texts={"title": "T", "consent": "C"},
+            design={"items_each": 1, "minutes": 1, "item_template": {"item_fields": ["text"]}},
         )
 
     @cached_property
@@ -159,8 +168,8 @@ class Row:
     api: bool = False
 
 
-PUBLIC = {"anonymous": 200, "outsider": 200, "viewer": 200, "annotator": 200, "researcher": 200, "owner": 200}
-SIGNED_IN = PUBLIC | {"anonymous": "login"}
+PUBLIC: Answers = {"anonymous": 200, "outsider": 200, "viewer": 200, "annotator": 200, "researcher": 200, "owner": 200}
+SIGNED_IN: Answers = PUBLIC | {"anonymous": "login"}
 EVERY_ROLE = SIGNED_IN | {"outsider": 404}
 READERS = EVERY_ROLE | {"annotator": 403}
 MANAGERS = READERS | {"viewer": 403}
@@ -171,7 +180,7 @@ API_LIST = READERS | {"anonymous": 401, "outsider": 200}  # the outsider's token
 API_DETAIL = API_LIST | {"outsider": 404}
 
 
-def answers(base: dict[str, Any], status: int) -> dict[str, Any]:
+def answers(base: Answers, status: int) -> Answers:
     """The same row with another status in place of 200, for example 302 after a POST."""
     return {role: status if expected == 200 else expected for role, expected in base.items()}
 
@@ -182,6 +191,15 @@ def label_project_slugs(world: World) -> dict[str, Any]:
 
 def assignment_pk(world: World) -> dict[str, Any]:
     return label_project_slugs(world) | {"pk": world.assignment.pk}
+
+
+def study_pk(world: World) -> dict[str, Any]:
+    return {"slug": world.project.slug, "pk": world.study.pk}
+
+
+def session_keys(world: World) -> dict[str, Any]:
+    assert world.screen
+    return {"key": world.study.key, "session_key": world.session.key}
 
 
 ROWS: dict[str, Row] = {
@@ -247,6 +265,20 @@ ROWS: dict[str, Row] = {
         **answers(HOLDER, 302), method="post", data=lambda w: {"note": "unclear"}, kwargs=assignment_pk
     ),
     # studies
+    "studies": Row(**READERS),
+    "study": Row(**READERS, kwargs=study_pk),
+    "study_open": Row(**answers(MANAGERS, 302), method="post", kwargs=study_pk),
+    "study_close": Row(**answers(MANAGERS, 302), method="post", kwargs=study_pk),
+    "study_preview": Row(**READERS, kwargs=lambda w: study_pk(w) | {"position": 1}),
+    "participant_entry": Row(**PUBLIC, kwargs=lambda w: {"key": w.study.key}),
+    "participant_session": Row(**PUBLIC, kwargs=session_keys),
+    "participant_screen": Row(**answers(PUBLIC, 302), kwargs=lambda w: session_keys(w) | {"position": 0}),
+    "participant_screen post": Row(
+        **answers(PUBLIC, 302),
+        method="post",
+        data=lambda w: {"consent": "yes"},
+        kwargs=lambda w: session_keys(w) | {"position": w.screen.position},
+    ),
     # llm
     # evaluation
     # api

@@ -14,7 +14,10 @@ class WalkError(RuntimeError):
 
 
 class Browser:
-    """One simulated participant's connection. `requests` counts what it sent. Not for use by several threads."""
+    """One simulated participant's connection to one server; addresses are paths on it.
+
+    `requests` counts what it sent. Not for use by several threads at a time.
+    """
 
     def __init__(self, base_url: str) -> None:
         parts = urlsplit(base_url)
@@ -25,32 +28,34 @@ class Browser:
         self._cookies: dict[str, str] = {}
         self.requests = 0
 
-    def get(self, url: str, headers: Mapping[str, str] | None = None) -> str:
-        return self._open("GET", url, None, dict(headers or {}))
+    def get(self, path: str, headers: Mapping[str, str] | None = None) -> str:
+        return self._open("GET", path, None, dict(headers or {}))
 
-    def post(self, url: str, form: Mapping[str, str | list[str]], headers: Mapping[str, str] | None = None) -> str:
+    def post(self, path: str, form: Mapping[str, str | list[str]], headers: Mapping[str, str] | None = None) -> str:
         headers = {"Content-Type": "application/x-www-form-urlencoded", **(headers or {})}
-        return self._open("POST", url, urlencode(form, doseq=True), headers)
+        return self._open("POST", path, urlencode(form, doseq=True), headers)
 
     def close(self) -> None:
         self._connection.close()
 
-    def _open(self, method: str, url: str, body: str | None, headers: dict[str, str]) -> str:
+    def _open(self, method: str, path: str, body: str | None, headers: dict[str, str]) -> str:
         """The page at the end of the redirects."""
         for _ in range(MOST_REDIRECTS):
-            status, location, text = self._request(method, url, body, headers)
+            status, location, text = self._request(method, path, body, headers)
             if location is None:
                 if status >= 400:
-                    raise WalkError(f"{method} {urlsplit(url).path} answered with status {status}.")
+                    raise WalkError(f"{method} {urlsplit(path).path} answered with status {status}.")
                 return text
-            method, url, body, headers = "GET", urljoin(url, location), None, {}
-        raise WalkError(f"{urlsplit(url).path} redirects without end.")
+            method, path, body, headers = "GET", urljoin(path, location), None, {}
+        raise WalkError(f"{urlsplit(path).path} redirects without end.")
 
-    def _request(self, method: str, url: str, body: str | None, headers: dict[str, str]) -> tuple[int, str | None, str]:
+    def _request(
+        self, method: str, path: str, body: str | None, headers: dict[str, str]
+    ) -> tuple[int, str | None, str]:
         cookies = "; ".join(f"{name}={value}" for name, value in self._cookies.items())
         self.requests += 1
         try:
-            self._connection.request(method, url, body, headers | ({"Cookie": cookies} if cookies else {}))
+            self._connection.request(method, path, body, headers | ({"Cookie": cookies} if cookies else {}))
             response = self._connection.getresponse()
             text = response.read().decode()
         except (OSError, http.client.HTTPException) as error:

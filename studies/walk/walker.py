@@ -7,6 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
+from django.urls import reverse
+
 from studies import bots
 from studies.models import Study
 from studies.simulation import simulation_header
@@ -46,7 +48,7 @@ class _Plan:
 
     study: Study
     base_url: str
-    entry: str
+    entry: str  # its path
     headers: Mapping[str, str]
     expected: Mapping[str, str]
     labels: Mapping[str, Mapping[str, str]]
@@ -76,7 +78,7 @@ def walk(
         raise WalkError(f"There is no study with the key or slug {study_key}.")
     if people < 1 or concurrency < 1 or not all(0 <= share <= 1 for share in (drop_out, refuse, inattentive)):
         raise WalkError("Give at least one person, a concurrency of at least 1, and shares between 0 and 1.")
-    plan = _plan(study, base_url.rstrip("/"))
+    plan = _plan(study, base_url)
     choices = _choices(plan, countries)
     rates = bots.Rates(drop_out=drop_out, refuse=refuse, inattentive=inattentive)
     drawn = [
@@ -105,7 +107,7 @@ def _plan(study: Study, base_url: str) -> _Plan:
     return _Plan(
         study=study,
         base_url=base_url,
-        entry=f"{base_url}/s/{study.key}/",
+        entry=reverse("participant_entry", kwargs={"key": study.key}),
         headers=simulation_header(study),
         expected={check.question.code: str(check.expected)} if check else {},
         labels={
@@ -145,7 +147,7 @@ def _walk_one(plan: _Plan, person: bots.Person, browser: Browser, page: Page) ->
                 return _ending(plan.study, page), browser.requests
             if answered == person.pages_before_leaving:
                 return "dropped_out", browser.requests
-            page = read_page(browser.post(plan.base_url + page.action, _answers(plan, person, page)))
+            page = read_page(browser.post(page.action, _answers(plan, person, page)))
     finally:
         browser.close()
     raise WalkError(f"A session of {plan.study} does not end.")

@@ -1,0 +1,118 @@
+"""Real threads against the real database: what arrives at the same moment is settled once."""
+
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import connection
+
+from responses.models import Response
+from studies.models import PlatformIdentity, Session
+from studies.services import close_study, current_screen, enter, submit_screen
+from tests.studies.conftest import Participant
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def together(n, act):
+    """What act(0), ..., act(n - 1) return, all let go at the same moment, each on its own connection."""
+    barrier = threading.Barrier(n)
+
+    def one(index):
+        try:
+            connection.ensure_connection()
+            barrier.wait()
+            return act(index)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(n) as pool:
+        return list(pool.map(one, range(n)))
+
+
+def test_twenty_entries_of_one_person_are_one_session(study):
+    entered = together(20, lambda index: enter(study, participant_id="p", submission_id=f"s{index}"))
+    assert len({one.session.pk for one in entered}) == 1
+    assert Counter(one.resumed for one in entered) == {True: 19, False: 1}
+    assert Session.objects.count() == PlatformIdentity.objects.count() == 1
+    assert Session.objects.get().screens.count() == 1
+
+
+def test_twenty_people_at_once_get_the_numbers_1_to_20(study):
+    entered = together(20, lambda index: enter(study, participant_id=f"p{index}", submission_id="s"))
+    assert sorted(one.session.number for one in entered) == list(range(1, 21))
+
+
+def test_ten_submits_of_one_screen_store_one_set_of_answers(study):
+    person = Participant(study)
+    page = person.go_to("item")
+    position = int(page.action.split("/")[-2])
+    session = person.session
+
+    def submit(index):
+        value = "culture" if index % 2 else "preference"
+        mine = Session.objects.select_related("study__instrument", "study__project").get(pk=session.pk)
+        return submit_screen(session=mine, position=position, answers={"personal": value, "norm": value}), value
+
+    results = together(10, submit)
+    assert Counter(result.state for result, _ in results) == {"stored": 1, "kept": 9}
+    winner = next(value for result, value in results if result.state == "stored")
+    assert list(Response.objects.values_list("value", flat=True)) == [winner, winner]
+    assert all(result.screen.answers == {"personal": winner, "norm": winner} for result, _ in results)
+
+
+def test_consent_given_twice_at_once_lays_out_one_set_of_screens(study):
+    session = enter(study, participant_id="p", submission_id="s").session
+    current_screen(session)
+
+    def agree(index):
+        mine = Session.objects.get(pk=session.pk)
+        return submit_screen(session=mine, position=0, answers={"consent": "yes"}).state
+
+    assert Counter(together(8, agree)) == {"stored": 1, "kept": 7}
+    assert session.screens.count() == 8
+
+
+def test_yes_and_no_at_once_end_in_one_of_them(study):
+    session = enter(study, participant_id="p", submission_id="s").session
+    current_screen(session)
+
+    def decide(index):
+        mine = Session.objects.get(pk=session.pk)
+        return submit_screen(session=mine, position=0, answers={"consent": "no" if index % 2 else "yes"}).state
+
+    assert Counter(together(8, decide)) == {"stored": 1, "kept": 7}
+    session.refresh_from_db()
+    agreed = session.screens.get(position=0).answers["consent"] == "yes"
+    assert (session.status, session.screens.count()) == (("started", 8) if agreed else ("no_consent", 1))
+
+
+def test_the_last_screen_sent_twice_completes_once(study):
+    person = Participant(study)
+    page = person.go_to("debrief")
+    position, session = int(page.action.split("/")[-2]), person.session
+
+    def finish(index):
+        return submit_screen(session=Session.objects.get(pk=session.pk), position=position, answers={}).state
+
+    assert Counter(together(6, finish)) == {"stored": 1, "kept": 5}
+    session.refresh_from_db()
+    assert session.status == "completed"
+
+
+def test_nobody_enters_after_the_study_is_closed(study):
+    """Entries and the closing queue up at the study's row: whoever got in was there before the closing."""
+
+    def act(index):
+        if index == 3:
+            return close_study(study=study, by=None)
+        try:
+            return enter(study, participant_id=f"p{index}", submission_id="s").session.number
+        except Exception as error:  # noqa: BLE001 - the name is what is compared
+            return type(error).__name__
+
+    results = together(12, act)
+    numbers = [result for result in results if type(result) is int]
+    assert sorted(numbers) == list(range(1, Session.objects.count() + 1))
+    assert results.count("StudyNotOpenError") == 11 - len(numbers)

@@ -1,0 +1,99 @@
+"""Bots on a live server: the real pages over real HTTP."""
+
+from collections import Counter
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from responses.models import Respondent, Response
+from studies.models import Session
+from studies.services import open_study
+from studies.simulation import HEADER, simulation_header
+from studies.walk import WalkError, walk
+from tests.studies.conftest import Participant
+
+live = pytest.mark.django_db(transaction=True)
+
+
+@live
+def test_walk_study_fills_the_study_with_marked_answers(study, live_server, capsys):
+    arguments = ["--people", "24", "--seed", "3", "--drop-out", "0.25", "--refuse", "0.1", "--inattentive", "0.2"]
+    call_command("walk_study", study.slug, *arguments, "--concurrency", "4", "--base-url", live_server.url)
+    said = capsys.readouterr().out
+    sessions = Session.objects.all()
+    ends = Counter(sessions.values_list("status", flat=True))
+    assert f"24 simulated people: {ends['completed']} completed, {ends['failed_attention']} failed" in said
+    assert f"{ends['no_consent']} gave no consent, {ends['started']} dropped out" in said
+    assert ends["completed"] > 10
+    assert ends["started"] > 0
+    assert all(sessions.values_list("simulated", flat=True))
+    assert all(Respondent.objects.values_list("simulated", flat=True))
+    done = sessions.filter(status="completed")
+    assert Response.objects.filter(respondent__session__in=done, question="personal").count() == 3 * done.count()
+    countries = Counter(done.values_list("attributes__country", flat=True))
+    assert set(countries) == {"Brazil", "United Kingdom"}
+    assert len(set(Response.objects.filter(question="personal").values_list("value", flat=True))) == 2
+
+
+@live
+def test_the_same_seed_on_a_fresh_study_gives_the_same_answers(draft, live_server):
+    def answers(slug):
+        study = open_study(study=draft(slug=slug), by=None)
+        walk(live_server.url, study.key, 8, seed=5, concurrency=4)
+        rows = Response.objects.filter(respondent__session__study=study)
+        return sorted(
+            (row.respondent.session.number, row.item.position, row.question, str(row.value))
+            for row in rows.select_related("respondent__session", "item")
+        )
+
+    first = answers("one")
+    assert len(first) > 40
+    assert first == answers("two")
+
+
+@live
+def test_countries_can_be_chosen_and_a_study_needs_no_platform(draft, live_server):
+    study = open_study(study=draft(platform="none"), by=None)
+    walk(live_server.url, study.key, 4, seed=1, countries=["Brazil"], refuse=0, inattentive=0)
+    assert set(Session.objects.values_list("attributes__country", "status", "simulated")) == {
+        ("Brazil", "completed", True)
+    }
+    with pytest.raises(WalkError, match="United Kingdom, Brazil"):
+        walk(live_server.url, study.key, 4, seed=1, countries=["Atlantis"])
+
+
+@live
+def test_a_draft_a_wrong_name_and_a_dead_server_are_sentences(draft, live_server):
+    study = draft()
+    with pytest.raises(WalkError, match="is the study open"):
+        walk(live_server.url, study.key, 1, seed=1)
+    with pytest.raises(CommandError, match="no study with the key or slug nothing"):
+        call_command("walk_study", "nothing")
+    with pytest.raises(WalkError, match="does not answer"):
+        walk("http://127.0.0.1:9", study.key, 1, seed=1)
+    with pytest.raises(WalkError, match="no web address"):
+        walk("localhost", study.key, 1, seed=1)
+    with pytest.raises(WalkError, match="between 0 and 1"):
+        walk(live_server.url, study.key, 1, seed=1, drop_out=2)
+
+
+@pytest.mark.django_db
+def test_a_stranger_cannot_pose_as_simulated(draft, study):
+    other = open_study(study=draft(slug="other"), by=None)
+    entry = f"/s/{study.key}/?PROLIFIC_PID=p&STUDY_ID=s&SESSION_ID=x"
+    for claim in ("yes", simulation_header(other)[HEADER], simulation_header(study)[HEADER] + "x"):
+        response = Client().get(entry, headers={HEADER: claim})
+        assert response.status_code == 403
+        assert Session.objects.count() == 0
+    assert Client().get(entry, headers=simulation_header(study)).status_code == 302
+    assert Session.objects.get().simulated
+
+
+@pytest.mark.django_db
+def test_the_mark_is_made_at_entry_only(study):
+    person = Participant(study)
+    person.go_to("item")
+    person.client.post(person.page.action, person.right_answers(), headers=simulation_header(study))
+    assert not Session.objects.get().simulated
+    assert not Respondent.objects.get().simulated
