@@ -50,7 +50,8 @@ def run_shard(job_id: int) -> None:
     try:
         async_to_sync(_run)(job, endpoint, shard)
     except Exception as error:
-        services.hold_job(job=job, reason=f"A worker failed: {type(error).__name__}.", wait=CRASH_HOLD, holds=job.holds)
+        reason = f"A worker failed: {_in_words(error)}."
+        services.hold_job(job=job, reason=reason, wait=CRASH_HOLD, holds=job.holds)
         raise
     finally:
         ledger.release(shard)
@@ -69,6 +70,13 @@ def sweep() -> int:
     for job in Job.objects.filter(status=Job.Status.RUNNING).exclude(calls__status__in=ledger.UNSETTLED):
         ledger.finish_if_done(job)
     return len(jobs)
+
+
+def _in_words(error: BaseException) -> str:
+    """The first cause within groups of exceptions, in one line."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return " ".join(f"{type(error).__name__}: {error}".split())[:300]
 
 
 async def _run(job: Job, endpoint: EndpointConfig, shard: uuid.UUID) -> None:
