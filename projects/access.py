@@ -17,10 +17,15 @@ EVERY_ROLE = tuple(Role)
 View = Callable[..., HttpResponseBase]
 
 
-class MemberRequest(HttpRequest):
-    """The type of a request that project_view has let in."""
+class UserRequest(HttpRequest):
+    """The type of a request that login_required has let in."""
 
     user: User
+
+
+class MemberRequest(UserRequest):
+    """The type of a request that project_view has let in."""
+
     role: Role
 
 

@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
 
 from projects import overview
-from projects.access import EVERY_ROLE, MemberRequest, project_view
+from projects.access import EVERY_ROLE, MemberRequest, UserRequest, project_view
 from projects.models import Membership, Project, Role
 from projects.styleguide import styleguide_context
 
@@ -20,11 +20,9 @@ class PasswordChange(SuccessMessageMixin, PasswordChangeView):
 
 
 @login_required
-def home(request: HttpRequest) -> HttpResponse:
+def home(request: UserRequest) -> HttpResponse:
     """The person's projects; straight to the project when there is one."""
-    memberships = list(
-        Membership.objects.filter(user__pk=request.user.pk).select_related("project").order_by("project__name")
-    )
+    memberships = list(Membership.objects.filter(user=request.user).select_related("project").order_by("project__name"))
     if len(memberships) == 1:
         return redirect("project", slug=memberships[0].project.slug)
     return render(request, "projects/home.html", {"memberships": memberships})

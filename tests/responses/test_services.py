@@ -3,7 +3,7 @@ import pytest
 from materials.questions import AnswerError
 from projects.models import Project
 from responses import services
-from responses.models import Condition, Respondent, Response, SourceKind
+from responses.models import Condition, Respondent, RespondentKind, Response, SourceKind
 from responses.services import ForeignAnswerError, Recorded, get_condition, get_respondent, record, withdraw
 from tests.responses.conftest import Scene
 
@@ -107,7 +107,9 @@ def test_record_returns_what_stands(scene: Scene):
 def test_nothing_of_another_project_is_accepted(scene: Scene, noun: str, make_dataset, make_instrument):
     other = Project.objects.create(name="Other", slug="other")
     foreign = {
-        "respondent": lambda: {"respondent_id": get_respondent(project=other, kind="model", key="m", attributes={}).pk},
+        "respondent": lambda: {
+            "respondent_id": get_respondent(project=other, kind=RespondentKind.MODEL, key="m", attributes={}).pk
+        },
         "item": lambda: {"item_id": make_dataset(other).items.first().pk},
         "condition": lambda: {"condition_id": get_condition(project=other, factors={}).pk},
         "instrument": dict,
@@ -130,6 +132,6 @@ def test_conditions_and_respondents_are_one_row_each(project: Project):
     first = get_condition(project=project, factors={"a": 1, "b": 2})
     assert get_condition(project=project, factors={"b": 2, "a": 1}) == first
     assert get_condition(project=project, factors={"b": 2, "a": "1"}) != first
-    one = get_respondent(project=project, kind="model", key="m", attributes={"model": "x"})
-    assert get_respondent(project=project, kind="model", key="m", attributes={"model": "y"}) == one
+    one = get_respondent(project=project, kind=RespondentKind.MODEL, key="m", attributes={"model": "x"})
+    assert get_respondent(project=project, kind=RespondentKind.MODEL, key="m", attributes={"model": "y"}) == one
     assert (Condition.objects.count(), Respondent.objects.count()) == (2, 1)

@@ -1,0 +1,122 @@
+import json
+
+import pytest
+from django.urls import reverse
+
+from projects.models import Project, Role
+from projects.services import set_member
+from responses.models import RespondentKind
+from responses.services import get_respondent
+from tests.responses.conftest import Scene
+
+
+def url(name: str, scene: Scene, **kwargs: object) -> str:
+    return reverse(name, kwargs={"slug": scene.project.slug, **kwargs})
+
+
+@pytest.fixture
+def many(scene: Scene) -> Scene:
+    scene.record(*(scene.answer("yes" if n % 2 else "no", sample=n) for n in range(120)))
+    scene.record(scene.answer(["a"], "why", respondent_id=scene.model.pk), scene.answer("=x", "note"))
+    return scene
+
+
+def samples(page) -> list[int]:
+    return [row.response.sample for row in page.context["rows"] if row.response.question == "fits"]
+
+
+def test_pages_go_on_where_the_last_one_ended_both_ways(many: Scene, viewer, client_as, django_assert_max_num_queries):
+    client = client_as(viewer)
+    with django_assert_max_num_queries(9):
+        first = client.get(url("responses", many), {"question": "fits"})
+    second = client.get(url("responses", many) + first.context["next_url"])
+    third = client.get(url("responses", many) + second.context["next_url"])
+    assert samples(first) + samples(second) + samples(third) == list(range(119, -1, -1))
+    assert (first.context["previous_url"], third.context["next_url"]) == (None, None)
+    back = client.get(url("responses", many) + third.context["previous_url"])
+    assert samples(back) == samples(second)
+    assert samples(client.get(url("responses", many) + back.context["previous_url"])) == samples(first)
+
+
+def count(client, scene: Scene, **query: object) -> int:
+    return client.get(url("responses", scene), query).context["count"]
+
+
+def test_filters_say_which_answers_are_behind_a_number(many: Scene, viewer, client_as):
+    many.record(many.answer("yes"), on_conflict="supersede")
+    client = client_as(viewer)
+    assert count(client, many) == 122
+    assert count(client, many, superseded="on") == 123
+    assert count(client, many, kind="model") == 1
+    assert count(client, many, question="note") == 1
+    assert count(client, many, dataset="scenarios") == 122
+    assert count(client, many, item=many.item.pk) == 122
+    assert count(client, many, respondent=many.model.pk) == 1
+    assert count(client, many, instrument=many.instrument.pk + 1) == 0
+    assert count(client, many, attr_country="Japan") == 121
+    assert count(client, many, attr_country="Chad") == 0
+    assert count(client, many, cond_prompt="plain v1") == 122
+    assert count(client, many, attr_country__regex="J.*") == 122  # no name of an attribute, so no filter
+    assert count(client, many, before="x" * 50) == 122
+
+
+@pytest.mark.parametrize("query", [{"kind": "robot"}, {"dataset": "none"}, {"item": "x"}, {"item": 2**70}])
+def test_a_wrong_filter_is_said_and_exports_nothing(many: Scene, viewer, client_as, query: dict):
+    client = client_as(viewer)
+    assert client.get(url("responses", many), query).status_code == 422
+    export = client.get(url("export_responses", many, format="csv"), query)
+    assert export.status_code == 422
+    assert next(iter(query)) in export.content.decode()
+
+
+def test_downloads_hold_what_the_filters_show(many: Scene, viewer, client_as):
+    client = client_as(viewer)
+    response = client.get(url("export_responses", many, format="jsonl"), {"question": "why"})
+    assert response.streaming
+    (row,) = [json.loads(line) for line in b"".join(response.streaming_content).splitlines()]
+    assert (row["value"], row["demo_model"]) == (["a"], True)
+    response = client.get(url("export_responses", many, format="csv"), {"question": "note"})
+    assert response["Content-Disposition"] == 'attachment; filename="everyday-norms-responses.csv"'
+    assert ",'=x," in b"".join(response.streaming_content).decode()
+    assert client.get(url("export_responses", many, format="xlsx")).status_code == 404
+
+
+def test_badges_are_never_hidden(scene: Scene, viewer, client_as):
+    bot = get_respondent(
+        project=scene.project, kind=RespondentKind.PARTICIPANT, key="session:1", attributes={}, simulated=True
+    )
+    scene.record(scene.answer("yes", respondent_id=bot.pk), scene.answer("no", respondent_id=scene.model.pk))
+    for page in (url("responses", scene), url("item", scene, pk=scene.item.pk)):
+        text = client_as(viewer).get(page).content.decode()
+        assert "Simulated" in text
+        assert "Demo model" in text
+
+
+def test_an_item_shows_what_everyone_answered(scene: Scene, viewer, client_as, django_assert_max_num_queries):
+    for number in range(4):
+        person = get_respondent(
+            project=scene.project, kind=RespondentKind.ANNOTATOR, key=f"annotator:{number + 10}", attributes={}
+        )
+        scene.record(scene.answer("yes" if number else "no", respondent_id=person.pk))
+        scene.record(scene.answer(["a", "b"][:number], "why", respondent_id=person.pk))
+    scene.record(scene.answer("no", respondent_id=scene.model.pk), scene.answer("<b>", "note"))
+    client = client_as(viewer)
+    with django_assert_max_num_queries(8):
+        page = client.get(url("item", scene, pk=scene.item.pk))
+    fits, note, why = page.context["distributions"]
+    assert [(column.title, column.n) for column in fits.columns] == [("Annotators", 4), ("Models", 1)]
+    assert [(label, [cell.percent for cell in cells]) for label, cells in fits.rows] == [
+        ("Yes", [75, 0]),
+        ("No", [25, 100]),
+    ]
+    assert note.rows == []
+    assert [(label, cells[0].n) for label, cells in why.rows] == [("Age", 3), ("Place", 2)]
+    assert "&lt;b&gt;" in page.content.decode()
+
+
+def test_an_item_of_another_project_is_not_found(scene: Scene, outsider, client_as):
+
+    other = Project.objects.create(name="Other", slug="other")
+    set_member(project=other, user=outsider, role=Role.OWNER, by=None)
+    address = reverse("item", kwargs={"slug": "other", "pk": scene.item.pk})
+    assert client_as(outsider).get(address).status_code == 404
