@@ -10,7 +10,7 @@ TEST_WORKERS ?= 2
 
 PY := .venv/bin/python
 # Modules are compiled when they are first imported: most of what the wheels hold never is.
-PIP := $(PY) -m pip install --quiet --disable-pip-version-check --no-compile
+PIP := $(PY) -m pip install -qq --disable-pip-version-check --no-compile
 APPS := config projects materials responses llm annotation studies evaluation protocols
 NEEDS := Concord needs Python 3.11 or newer: install it, or name one as in `make demo PYTHON=/usr/bin/python3.12`.
 NO_VENV := $(PYTHON) cannot make virtual environments: install its venv module (Debian, Ubuntu: apt-get install python3-venv).

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from urllib.error import URLError
+from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 
@@ -14,6 +14,8 @@ def problem(url: str, timeout: float = 5.0) -> str:
     try:
         with urlopen(Request(url, headers=headers), timeout=timeout) as answer:
             return "" if answer.status == 200 else f"it answered {answer.status}"
+    except HTTPError as error:
+        return f"it answered {error.code}"
     except (URLError, OSError, ValueError) as error:
         return str(error)
 

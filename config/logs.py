@@ -36,7 +36,8 @@ def logging_config(*, as_json: bool) -> dict[str, Any]:
     renderer: list[Processor] = (
         [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
         if as_json
-        else [structlog.dev.ConsoleRenderer(colors=False)]
+        # Plain tracebacks: the pretty ones print local variables, among them what people typed.
+        else [structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)]
     )
     formatter = {
         "()": structlog.stdlib.ProcessorFormatter,

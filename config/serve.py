@@ -15,9 +15,9 @@ from pathlib import Path
 from config import embedded
 from config.env import var_dir
 from config.healthcheck import problem
-from config.model_process import start_model
+from config.model_process import model_problem, start_model
 from config.preflight import check_folder, check_port, hold_lock
-from config.processes import ROOT, Child, StartError, StopRequested, last_line, python, stop_on_signals, wait_until
+from config.processes import ROOT, Child, StartError, StopRequested, python, stop_on_signals, wait_until
 from config.supervisor import Supervisor
 
 PREPARE_SECONDS = 600
@@ -77,14 +77,16 @@ class Instance:
 
     def run(self) -> None:
         """Bring everything up, then watch it. Ends only by an exception."""
+        # The slow starts first, so that they overlap.
         bundle = self._start_bundle()
-        model = self._start_model() if self.options.demo else None
+        wants_model = self.options.demo and not os.environ.get("CONCORD_MODEL_BASE_URL")
+        model = self._start_model() if wants_model else None
         self._start_services()
         if bundle:
             self.supervisor.wait(bundle, PREPARE_SECONDS)
             self._say("bundle that draws figures")
         if model:
-            self._use_model(model)
+            self._use_model(*model)
         self._prepare()
         self._start_web()
         self._start_worker()
@@ -101,31 +103,20 @@ class Instance:
             return None
         return self._run("Building the bundle that draws figures", "-c", WRITE_BUNDLE, bundle, log="bundle")
 
-    def _start_model(self) -> Child | None:
-        if os.environ.get("CONCORD_MODEL_BASE_URL"):
-            return None
-        try:
-            child, variables = start_model(self.environment, self._log("model"))
-        except StartError as error:
-            self._say(f"{error} The demo goes on without the model's answers.")
-            return None
-        self.environment |= variables
-        return child
+    def _start_model(self) -> tuple[Child, dict[str, str]]:
+        model, variables = start_model(self.environment, self._log("model"))
+        self.supervisor.tasks.append(model)
+        return model, variables
 
-    def _use_model(self, model: Child) -> None:
-        base_url = self.environment["CONCORD_MODEL_BASE_URL"]
-        up = wait_until(lambda: not model.alive or not problem(f"{base_url.removesuffix('/v1')}/health"), 60)
-        if up and model.alive:
-            self.supervisor.programs.append(model)
-            self._say("embedded model")
+    def _use_model(self, model: Child, variables: dict[str, str]) -> None:
+        """The other processes learn of the model only when it answers; without it the demo goes on."""
+        if fault := model_problem(model, variables):
+            model.stop()
+            self._say(f"{fault} The demo goes on without the model's answers.")
             return
-        model.stop()
-        for name in [name for name in self.environment if name.startswith(("CONCORD_MODEL_", "CONCORD_DEMO_MODEL"))]:
-            del self.environment[name]
-        self._say(
-            f"The embedded model does not run on this machine ({last_line(model.log) or 'its processor is too old'}); "
-            "the demo goes on without its answers."
-        )
+        self.supervisor.programs.append(model)  # from now on its end is the end of all
+        self.environment |= variables
+        self._say("embedded model")
 
     def _start_services(self) -> None:
         if not os.environ.get("REDIS_URL"):
@@ -152,8 +143,12 @@ class Instance:
         arguments = ["-m", "gunicorn", "--config", ROOT / "config" / "gunicorn.py", "--bind", self.bind]
         web = self._run("The web server", *arguments, f"--workers={self.options.workers}", log="web")
         self.supervisor.programs.append(web)
-        if not wait_until(lambda: self.supervisor.checked(not problem(f"{self.url}/readyz")), READY_SECONDS):
-            raise StartError(f"The web server is not ready: {problem(f'{self.url}/readyz')} (log: {web.log}).")
+        # 500 is a fault in the code, which waiting does not mend; 503 says that a service is not ready yet.
+        wait_until(
+            lambda: self.supervisor.checked(problem(f"{self.url}/readyz") in {"", "it answered 500"}), READY_SECONDS
+        )
+        if fault := problem(f"{self.url}/readyz"):
+            raise StartError(f"The web server is not ready: {fault} (log: {web.log}).")
         self._say("web server")
 
     def _start_worker(self) -> None:
@@ -176,7 +171,9 @@ class Instance:
         self.supervisor.background = self._run("Filling the demo project", *arguments, log="fill_demo")
 
     def _run(self, name: str, *arguments: object, log: str, stop: str = "SIGTERM") -> Child:
-        return python(name, *arguments, log=self._log(log), env=self.environment, stop=stop)
+        child = python(name, *arguments, log=self._log(log), env=self.environment, stop=stop)
+        self.supervisor.tasks.append(child)
+        return child
 
     def _log(self, name: str) -> Path:
         return self.var / "log" / f"{name}.log"

@@ -8,11 +8,16 @@ STOP_SECONDS = 8.0
 
 
 class Supervisor:
-    """`services` serve the others and are stopped after them; `background` is a task that may end."""
+    """The children of one instance.
+
+    `services` serve the `programs` and are stopped after them. `tasks` may end by themselves; how the one in
+    `background` ended is reported.
+    """
 
     def __init__(self) -> None:
         self.services: list[Child] = []
         self.programs: list[Child] = []
+        self.tasks: list[Child] = []
         self.background: Child | None = None
 
     def check(self) -> None:
@@ -52,13 +57,12 @@ class Supervisor:
             print(f"{task.name} failed: {last_line(task.log)} (log: {task.log}).", flush=True)
 
     def stop(self) -> None:
-        """End every child: the programs together, then the services, the last started first."""
-        if self.background is not None:
-            self.background.stop(timeout=2)
-        for child in self.programs:
+        """End every child: tasks and programs together, then the services, the last started first."""
+        users = self.tasks + self.programs
+        for child in users:
             child.ask_to_stop()
         deadline = time.monotonic() + STOP_SECONDS
-        for child in self.programs:
+        for child in users:
             child.stop(timeout=max(deadline - time.monotonic(), 0.1))
         for child in reversed(self.services):
             child.stop(timeout=STOP_SECONDS)

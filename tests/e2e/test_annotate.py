@@ -1,0 +1,201 @@
+"""An annotator labels with the keyboard alone, on a desk and on a phone."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotation.models import Assignment, Draft, LabelProject
+from annotation.services import create_label_project, set_status
+from materials.models import Dataset, Instrument
+from projects.models import Project, User
+from responses.models import Response
+from tests.annotation.conftest import PACT
+
+WORK = "/p/everyday-norms/labelling/validation/work/"
+GUIDELINES = "## What to look for\n\nSay **yes** when the criterion holds.\n\n- Read the whole scenario first."
+
+
+def content(i: int) -> dict[str, Any]:
+    return {
+        "scenario": f"Scenario {i}: A guest is offered a second cup of tea. She has had enough.\n\nThe host waits.",
+        "actor": "guest",
+        "receiver": "host",
+    }
+
+
+@pytest.fixture
+def label_project(
+    project: Project, make_dataset: Callable[..., Dataset], make_instrument: Callable[..., Instrument]
+) -> LabelProject:
+    return create_label_project(
+        project=project,
+        name="Validation",
+        dataset=make_dataset(project, n=6, content=content),
+        instrument=make_instrument(project, questions=PACT, name="validation"),
+        guidelines=GUIDELINES,
+        order="fixed",
+        by=None,
+    )
+
+
+@pytest.fixture
+def open_work(
+    label_project: LabelProject, login: Callable[[Page, User], None], annotator: User
+) -> Callable[[Page], Page]:
+    def opened(page: Page) -> Page:
+        login(page, annotator)
+        page.goto(WORK)
+        expect(page.locator(".question[data-active]")).to_be_visible()
+        return page
+
+    return opened
+
+
+def item_number(page: Page, number: int) -> None:
+    expect(page.locator(".item")).to_contain_text(f"Scenario {number}:")
+
+
+def test_five_items_by_keyboard(page: Page, open_work: Callable[[Page], Page], axe: Callable[[Page], None]) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    open_work(page)
+    axe(page)
+    for number in range(5):
+        item_number(page, number)
+        page.keyboard.type("1y2" if number else "1n1")  # digits go to the first open question, letters are its own keys
+        if number == 1:
+            page.keyboard.press("t")
+            page.keyboard.type("2 cups, s or f")
+            page.keyboard.press("Escape")
+        page.keyboard.press("Enter")
+    item_number(page, 5)
+    expect(page.get_by_text("Done: 5 of 6")).to_be_visible()
+    durations = page.evaluate("performance.getEntriesByName('next-item').map((entry) => entry.duration)")
+    assert len(durations) == 5
+    assert min(durations) > 0
+    print("milliseconds from key to next item:", [round(duration) for duration in durations])
+    assert Response.objects.filter(question="plausible", value="yes").count() == 5
+    assert Response.objects.filter(question="clear", value="no").count() == 1
+    assert Response.objects.filter(question="neutral", value="no").count() == 4
+    assert Response.objects.get(question="note").value == "2 cups, s or f"
+    assert all(response.seconds > 0 for response in Response.objects.all())
+
+
+def test_a_reload_keeps_the_draft(page: Page, open_work: Callable[[Page], Page]) -> None:
+    open_work(page)
+    page.keyboard.press("1")
+    page.keyboard.press("t")
+    with page.expect_response("**/draft/"):
+        page.keyboard.type("half a thought")
+    expect(page.locator("[data-saved]")).to_have_class("saved saved-now")
+    page.reload()
+    expect(page.locator("textarea")).to_have_value("half a thought")
+    expect(page.locator("[name=answer_plausible][value=yes]")).to_be_checked()
+    assert Draft.objects.get().answers["note"] == "half a thought"
+
+
+def test_undo_changes_the_last_answer_and_goes_forward_again(page: Page, open_work: Callable[[Page], Page]) -> None:
+    open_work(page)
+    page.keyboard.type("111")
+    page.keyboard.press("Enter")
+    item_number(page, 1)
+    page.keyboard.press("u")
+    item_number(page, 0)
+    expect(page.locator("[name=answer_neutral][value=yes]")).to_be_checked()
+    page.locator("[name=answer_neutral]").first.focus()
+    page.keyboard.press("n")
+    page.keyboard.press("Enter")
+    item_number(page, 1)
+    history = Response.objects.filter(question="neutral").order_by("pk")
+    assert [(response.value, response.superseded_by_id is None) for response in history] == [("yes", False), ("no", True)]
+    page.keyboard.press("ArrowLeft")
+    item_number(page, 0)
+    page.keyboard.press("ArrowRight")
+    item_number(page, 1)
+
+
+def test_skip_flag_guidelines_and_keys(
+    page: Page, open_work: Callable[[Page], Page], axe: Callable[[Page], None]
+) -> None:
+    open_work(page)
+    for key, title in [("g", "Guidelines"), ("?", "Keys")]:
+        page.keyboard.press(key)
+        expect(page.get_by_role("dialog", name=title)).to_be_visible()
+        axe(page)
+        page.keyboard.press("Escape")
+    page.keyboard.press("f")
+    page.keyboard.type("odd wording")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("odd wording")).to_be_visible()
+    item_number(page, 0)
+    page.keyboard.press("s")
+    page.keyboard.type("not my language")
+    page.keyboard.press("Enter")
+    item_number(page, 1)
+    assert Assignment.objects.get(status="skipped").skip_reason == "not my language"
+
+
+def test_missing_answers_are_named_and_nothing_is_lost(
+    new_page: Callable[..., Page], open_work: Callable[[Page], Page], axe: Callable[[Page], None]
+) -> None:
+    page = open_work(new_page(allow=["422"]))
+    page.keyboard.press("2")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("An answer is required")
+    expect(page.locator("[name=answer_plausible][value=no]")).to_be_checked()
+    axe(page)
+    page.keyboard.type("11")
+    page.keyboard.press("Enter")
+    item_number(page, 1)
+
+
+def test_a_lost_connection_loses_nothing(new_page: Callable[..., Page], open_work: Callable[[Page], Page]) -> None:
+    page = open_work(new_page(allow=["ERR_INTERNET_DISCONNECTED"]))
+    page.context.set_offline(True)
+    page.keyboard.type("111")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("kept on this device")).to_be_visible()
+    item_number(page, 0)
+    page.context.set_offline(False)
+    item_number(page, 1)
+    assert Response.objects.filter(value="yes").count() == 3
+
+
+def test_an_ended_login_loses_nothing(
+    page: Page, open_work: Callable[[Page], Page], login: Callable[[Page, User], None], annotator: User
+) -> None:
+    open_work(page)
+    page.context.clear_cookies(name="sessionid")
+    page.keyboard.type("111")
+    page.keyboard.press("Enter")
+    link = page.get_by_role("link", name="Log in in a new tab")
+    expect(link).to_be_visible()
+    expect(page.locator("[name=answer_plausible][value=yes]")).to_be_checked()
+    login(page, annotator)
+    page.evaluate("window.dispatchEvent(new Event('focus'))")  # the person comes back to this tab
+    item_number(page, 1)
+    expect(link).to_be_hidden()
+    assert Response.objects.filter(value="yes").count() == 3
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_on_a_phone_and_the_done_page(
+    new_page: Callable[..., Page],
+    open_work: Callable[[Page], Page],
+    axe: Callable[[Page], None],
+    label_project: LabelProject,
+    scheme: str,
+) -> None:
+    page = open_work(new_page(viewport={"width": 360, "height": 740}, color_scheme=scheme, has_touch=True))
+    axe(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    for name in ("plausible", "clear", "neutral"):
+        page.locator(f".choice:has([name=answer_{name}])").first.tap()
+    page.get_by_role("button", name="Submit").tap()
+    item_number(page, 1)
+    set_status(label_project=label_project, status="closed", by=None)
+    page.goto(WORK)
+    expect(page.get_by_text("closed this labelling project")).to_be_visible()
+    expect(page.get_by_text("You answered 1 item.")).to_be_visible()
+    axe(page)

@@ -1,0 +1,188 @@
+"""A participant takes the demo's survey in a real browser: on a phone, at a desk, without scripts, by keyboard."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, Request, expect
+
+from protocols.pact.demo import STUDY_SLUG, load
+from responses.models import Response
+from studies.models import Session, Study
+from tests.conftest import PASSWORD
+
+PHONE = {"width": 360, "height": 740}
+DESK = {"width": 1280, "height": 800}
+CODE = "CDEMO1OK"
+MOST_BYTES = 60_000
+MOST_REQUESTS = 6
+MOST_KEYS = 60
+
+NewPage = Callable[..., Page]
+Look = Callable[[Page], None]
+
+
+@pytest.fixture
+def study(transactional_db: None) -> Study:
+    load(password=PASSWORD)
+    return Study.objects.get(slug=STUDY_SLUG)
+
+
+def entry(study: Study) -> str:
+    return f"/s/{study.key}/?PROLIFIC_PID=5f0c1a2b3c4d5e6f7a8b9c0d&STUDY_ID=study1&SESSION_ID=submission1"
+
+
+def screen(page: Page) -> str:
+    """The kind of the screen, "" at the end."""
+    form = page.locator("form[data-screen]")
+    return form.get_attribute("data-screen") or "" if form.count() else ""
+
+
+def answer(page: Page) -> None:
+    """Answer what must be answered with a pointer, the attention check rightly, and send it."""
+    if screen(page) == "consent":
+        page.get_by_role("button", name="I agree and take part").click()
+        return
+    for group in page.locator("fieldset.choices:not(:has(.field-optional))").all():
+        wanted = group.locator(".choice:has([value=blue])") if screen(page) == "attention" else group.locator(".choice")
+        wanted.first.click()
+    for select in page.locator("select").all():
+        select.select_option(index=1)
+    page.locator("form[data-screen] button").click()
+
+
+def walk(page: Page, look: Look = lambda page: None, send: Look = answer) -> list[str]:
+    """From the page that is open to the end; `look` sees every page. The kinds of the screens on the way."""
+    kinds = []
+    while kind := screen(page):
+        look(page)
+        kinds.append(kind)
+        assert len(kinds) < 30, kinds
+        address, heading = page.url, page.locator("h1").inner_text()
+        send(page)
+        assert (page.url, page.locator("h1").inner_text(), screen(page)) != (address, heading, kind), "not accepted"
+    look(page)
+    return kinds
+
+
+def assert_whole_walk(kinds: list[str]) -> None:
+    assert kinds[:3] == ["consent", "demographics", "instructions"]
+    assert sorted(kinds[3:-1]) == ["attention"] + ["item"] * 7
+    assert kinds[-1] == "debrief"
+
+
+def assert_stored() -> None:
+    session = Session.objects.get()
+    assert (session.status, session.attention_passed, session.simulated) == ("completed", True, False)
+    stored = Response.objects.filter(respondent=session.respondent, question__in=["personal", "norm"])
+    assert stored.count() == 14
+
+
+def fits(page: Page) -> bool:
+    return page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize(("viewport", "scheme"), [(PHONE, "dark"), (DESK, "light")], ids=["phone", "desk"])
+def test_from_consent_to_the_code(
+    new_page: NewPage, axe: Look, study: Study, viewport: dict[str, int], scheme: str
+) -> None:
+    page = new_page(viewport=viewport, color_scheme=scheme)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto(entry(study))
+    assert "5f0c1a2b" not in page.url
+
+    def look(page: Page) -> None:
+        axe(page)
+        assert fits(page), f"{page.url} ({screen(page)}) is wider than the window"
+
+    assert_whole_walk(walk(page, look))
+    assert_stored()
+    expect(page.locator(".completion-code")).to_have_text(CODE)
+    expect(page.get_by_role("link", name="Complete on Prolific")).to_have_attribute("href", re.compile(f"cc={CODE}$"))
+    page.get_by_role("button", name="Copy the code").click()
+    expect(page.get_by_text("Copied.")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == CODE
+
+
+def test_without_scripts(new_page: NewPage, study: Study) -> None:
+    page = new_page(viewport=PHONE, java_script_enabled=False)
+    page.goto(entry(study))
+    assert_whole_walk(walk(page))
+    assert_stored()
+    expect(page.locator(".completion-code")).to_have_text(CODE)
+    expect(page.get_by_role("button", name="Copy the code")).to_be_hidden()
+
+
+def test_by_keyboard_alone(page: Page, study: Study) -> None:
+    page.goto(entry(study))
+    assert_whole_walk(walk(page, send=answer_by_keys))
+    assert_stored()
+
+
+FOCUSED = "document.activeElement"
+OUTLINED = f"[{FOCUSED}, {FOCUSED}.closest('label')].some((e) => e && getComputedStyle(e).outlineStyle !== 'none')"
+
+
+def answer_by_keys(page: Page) -> None:
+    """Tab through the form; Space takes the focused option, arrows look for the right one, Enter sends."""
+    for _ in range(MOST_KEYS):
+        page.keyboard.press("Tab")
+        inside = page.evaluate(f"{FOCUSED}.form?.matches('[data-screen]') ? {FOCUSED}.type : ''")
+        assert not inside or page.evaluate(OUTLINED), f"the focus on {inside} is not visible"
+        if inside == "submit":
+            with page.expect_navigation():
+                page.keyboard.press("Enter")
+            return
+        if inside == "select-one":
+            page.keyboard.press("ArrowDown")
+        elif inside == "radio" and not page.evaluate(
+            f"!!{FOCUSED}.closest('fieldset').querySelector('.field-optional')"
+        ):
+            page.keyboard.press("Space")
+            while screen(page) == "attention" and page.evaluate(f"{FOCUSED}.value") != "blue":
+                page.keyboard.press("ArrowDown")
+    raise AssertionError(f"{MOST_KEYS} times Tab do not reach the button of {page.url}")
+
+
+def test_reload_second_tab_and_back_lose_nothing_and_store_nothing_twice(new_page: NewPage, study: Study) -> None:
+    page = new_page(viewport=PHONE)
+    page.goto(entry(study))
+    while screen(page) != "item":
+        answer(page)
+    scenario = page.locator(".scenario").inner_text()
+    page.reload()
+    assert page.locator(".scenario").inner_text() == scenario
+    second_tab = page.context.new_page()
+    second_tab.goto(page.url)
+    chosen = page.locator("[name=personal]").first.get_attribute("value")
+    answer(page)
+    assert Response.objects.get(question="personal").value == chosen
+
+    for group in second_tab.locator("fieldset.choices:not(:has(.field-optional))").all():
+        group.locator(".choice").last.click()
+    second_tab.get_by_role("button", name="Continue").click()
+    expect(second_tab.get_by_text("was stored already")).to_be_visible()
+    second_tab.close()
+
+    page.goto(entry(study))  # the platform's link again
+    expect(page.get_by_text("You have started already")).to_be_visible()
+    answer(page)
+    page.go_back()
+    walk(page)
+    assert_stored()
+    assert Response.objects.filter(question="personal").order_by("pk")[0].value == chosen
+    expect(page.locator(".completion-code")).to_have_text(CODE)
+
+
+def test_the_first_page_is_light(page: Page, study: Study) -> None:
+    sizes: dict[str, int] = {}
+
+    def note(request: Request) -> None:
+        found = request.sizes()
+        sizes[request.url] = found["responseBodySize"] + found["responseHeadersSize"]
+
+    page.on("requestfinished", note)
+    page.goto(entry(study), wait_until="networkidle")
+    assert screen(page) == "consent"
+    assert len(sizes) <= MOST_REQUESTS, sizes
+    assert sum(sizes.values()) <= MOST_BYTES, sizes
