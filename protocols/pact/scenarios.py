@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-_FILE = Path(__file__).parent / "data" / "scenarios.jsonl"
+SCENARIOS_FILE = Path(__file__).parent / "data" / "scenarios.jsonl"
 
 FIELDS = (
     "external_id",
@@ -32,5 +32,5 @@ PREFERENCE_TYPES = ("convenience", "habit", "value_style")
 @cache
 def all_scenarios() -> tuple[dict[str, Any], ...]:
     """The 48 scenarios in file order; each has exactly the keys FIELDS, all with string values. Do not change them."""
-    with _FILE.open(encoding="utf-8") as lines:
+    with SCENARIOS_FILE.open(encoding="utf-8") as lines:
         return tuple(json.loads(line) for line in lines)

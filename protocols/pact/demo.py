@@ -1,0 +1,255 @@
+"""The demo project: PACT in small, made from this package's own scenarios by the services that everybody uses.
+
+`load` makes what a first page needs and changes nothing when it is there already; `fill` lets simulated participants
+answer, sets the model to work and writes the report, and goes on where it was interrupted.
+"""
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from io import BytesIO
+
+from django.conf import settings
+from django.contrib.auth.password_validation import validate_password
+from django.db import transaction
+
+from annotation.models import LabelProject
+from annotation.services import create_label_project
+from evaluation.models import Report
+from evaluation.services import create_report
+from llm.models import Endpoint, Job
+from llm.services import plan_job, publish_prompt, save_endpoint, start_job
+from materials.importing import import_items
+from materials.models import Dataset, Instrument
+from materials.reading import read_items
+from materials.services import publish_instrument
+from projects.models import Project, Role, User
+from projects.services import set_member
+from protocols.pact.instruments import (
+    CONSENT,
+    DEBRIEF,
+    DEMOGRAPHICS,
+    INSTRUCTIONS,
+    MODEL_QUESTION_CODES,
+    PAIRED_QUESTIONS,
+    PARTICIPANT_COUNTRIES,
+    VALIDATION_QUESTIONS,
+)
+from protocols.pact.prompts import prompt_text
+from protocols.pact.scenarios import SCENARIOS_FILE
+from studies.models import Session, Study
+from studies.services import create_study, open_study
+from studies.walk import walk
+
+SLUG = "demo"
+STUDY_SLUG = "norms-and-preferences"
+KEY_VARIABLE = "CONCORD_MODEL_KEY"
+SEED = 20261130
+PEOPLE = 120
+LOGINS = {"owner": Role.OWNER, "researcher": Role.RESEARCHER, "annotator": Role.ANNOTATOR, "viewer": Role.VIEWER}
+SCENARIO_FIELDS = (
+    "situation",
+    {"field": "cultural_expectation", "label": "What is usual there"},
+    {"field": "personal_preference", "label": "What the actor prefers"},
+)
+VALIDATION_FIELDS = (
+    *SCENARIO_FIELDS,
+    {"field": "option_culture", "label": "Option that follows the expectation"},
+    {"field": "option_preference", "label": "Option that follows the preference"},
+    {"field": "receiver_country", "label": "Country"},
+    {"field": "setting", "label": "Setting"},
+)
+GUIDELINES = """\
+Each page shows one everyday scenario with a custom, a personal preference and the two actions that follow from them.
+Answer three questions about the **scenario**, not about what you would do yourself.
+
+1. **Plausible?** Could someone in the actor's place well have this preference, for the reason given?
+2. **Different?** Does the preference lead to another action than the custom?
+3. **Clear?** Is it plain who is where and what can be done, without a hint at a right answer?
+
+Example: "prefers a quiet table because of a hearing aid" is plausible; "prefers it because people like that always do"
+is not. When you are unsure, answer as best you can and write down why in the note.
+"""
+
+
+@dataclass(frozen=True)
+class Materials:
+    dataset: Dataset
+    paired: Instrument
+    validation: Instrument
+
+
+@transaction.atomic
+def load(*, password: str) -> Project:
+    """The demo project with its logins, scenarios, labelling project, open survey and planned model job."""
+    project, _ = Project.objects.get_or_create(
+        slug=SLUG,
+        defaults={
+            "name": "Norms and preferences (demo)",
+            "description": "Everyday scenarios in which a custom and a personal preference point to different actions. "
+            "Its participants are simulated and its model is tiny: it shows how Concord works and says nothing "
+            "about people or models.",
+        },
+    )
+    for name, role in LOGINS.items():
+        _make_login(project, name, role, password)
+    materials = _materials(project)
+    _labelling(project, materials)
+    _study(project, materials)
+    if settings.MODEL_BASE_URL:
+        _job(project, materials, _endpoint(project))
+    return project
+
+
+def _make_login(project: Project, name: str, role: Role, password: str) -> None:
+    user, made = User.objects.get_or_create(username=name)
+    if made or not user.check_password(password):
+        validate_password(password, user)
+        user.set_password(password)
+        user.save(update_fields=["password"])
+    if not project.memberships.filter(user=user).exists():
+        set_member(project=project, user=user, role=role, by=None)
+
+
+def _materials(project: Project) -> Materials:
+    imported = import_items(
+        project=project,
+        dataset_slug="scenarios",
+        records=read_items(BytesIO(SCENARIOS_FILE.read_bytes()), filename=SCENARIOS_FILE.name),
+        source=f"protocols/pact/data/{SCENARIOS_FILE.name}",
+        by=None,
+    )
+    paired = publish_instrument(
+        project=project, name="paired", title="Personal choice and norm", questions=PAIRED_QUESTIONS
+    )
+    validation = publish_instrument(
+        project=project, name="validation", title="Validation of scenarios", questions=VALIDATION_QUESTIONS
+    )
+    return Materials(imported.dataset, paired, validation)
+
+
+def _labelling(project: Project, materials: Materials) -> None:
+    if not LabelProject.objects.filter(project=project, slug="validation").exists():
+        create_label_project(
+            project=project,
+            name="Validation",
+            dataset=materials.dataset,
+            instrument=materials.validation,
+            by=None,
+            guidelines=GUIDELINES,
+            item_fields=VALIDATION_FIELDS,
+            overlap=2,
+            seed=SEED,
+        )
+
+
+def _study(project: Project, materials: Materials) -> None:
+    if Study.objects.filter(project=project, slug=STUDY_SLUG).exists():
+        return
+    study = create_study(
+        project=project,
+        name="Norms and preferences",
+        slug=STUDY_SLUG,
+        dataset=materials.dataset,
+        instrument=materials.paired,
+        texts={
+            "title": "Everyday customs and preferences",
+            "consent": CONSENT,
+            "instructions": INSTRUCTIONS,
+            "debrief": DEBRIEF,
+        },
+        design={
+            "items_each": 7,
+            "seed": SEED,
+            "balance_field": "relation",
+            "item_template": {"item_fields": list(SCENARIO_FIELDS)},
+            "attention_check": {
+                "question": {
+                    "kind": "choice",
+                    "code": "attention",
+                    "text": "This question checks that the page is being read. Please choose Blue.",
+                    "options": [{"code": name.lower(), "text": name} for name in ("Red", "Green", "Blue", "Yellow")],
+                },
+                "expected": "blue",
+            },
+            "minutes": 5,
+        },
+        demographics=DEMOGRAPHICS,
+        completion_codes={"completed": "CDEMO1OK", "no_consent": "CDEMO2NC", "failed_attention": "CDEMO3AC"},
+    )
+    open_study(study=study, by=None)
+
+
+def _endpoint(project: Project) -> Endpoint:
+    """The model of the environment: the embedded one, whose address changes with each start, or another."""
+    name = "Embedded model" if settings.DEMO_MODEL else settings.MODEL_NAME
+    existing = Endpoint.objects.filter(project=project, name=name).first()
+    if existing and existing.base_url == settings.MODEL_BASE_URL:
+        return existing
+    return save_endpoint(
+        project=project,
+        endpoint=existing,
+        name=name,
+        base_url=settings.MODEL_BASE_URL,
+        model=settings.MODEL_NAME,
+        key_variable=KEY_VARIABLE if os.environ.get(KEY_VARIABLE) else "",
+        concurrency=4,
+        timeout_seconds=120,
+        demo_model=settings.DEMO_MODEL,
+    )
+
+
+def _job(project: Project, materials: Materials, endpoint: Endpoint) -> None:
+    if Job.objects.filter(project=project, endpoint=endpoint).exists():
+        return
+    prompt = publish_prompt(
+        project=project,
+        name="human-alignment",
+        system=prompt_text("human_alignment", 1, "system"),
+        user=prompt_text("human_alignment", 1, "user"),
+    )
+    plan_job(
+        project=project,
+        name="Both questions, without persona and as people of five countries",
+        kind=Job.Kind.SIMULATE,
+        endpoint=endpoint,
+        prompt=prompt,
+        dataset=materials.dataset,
+        instrument=materials.paired,
+        question_codes=MODEL_QUESTION_CODES,
+        personas=[{}, *({"country": country} for country in PARTICIPANT_COUNTRIES)],
+        seed=SEED,
+        max_tokens=40,
+    )
+
+
+def fill(*, base_url: str, say: Callable[[str], None], poll_seconds: float = 2.0) -> None:
+    """Start the model's job, send the simulated participants through the survey, and report when both are done."""
+    project = Project.objects.get(slug=SLUG)
+    job = Job.objects.filter(project=project).order_by("pk").first()
+    if job and job.status == Job.Status.PLANNED:
+        start_job(job=job)
+        say("The model's job has started.")
+    study = Study.objects.get(project=project, slug=STUDY_SLUG, version=1)
+    if Session.objects.filter(study=study, simulated=True).exclude(finished_at=None).count() < PEOPLE * 3 // 4:
+        say(str(walk(base_url, study.key, PEOPLE, SEED, drop_out=0.05, countries=PARTICIPANT_COUNTRIES)))
+    if job is None or Report.objects.filter(project=project).exists():
+        return
+    while Job.objects.filter(pk=job.pk, status=Job.Status.RUNNING).exists():
+        time.sleep(poll_seconds)
+    if Job.objects.filter(pk=job.pk, status=Job.Status.DONE).exists():
+        create_report(
+            project=project,
+            title="Do models answer as people do? Norms and preferences",
+            kind=Report.Kind.ALIGNMENT,
+            parameters={
+                "dataset": "scenarios",
+                "instrument": "paired",
+                "questions": list(MODEL_QUESTION_CODES),
+                "people": "simulated",
+                "seed": SEED,
+            },
+            created_by=None,
+        )
+        say("The alignment report is being computed.")
