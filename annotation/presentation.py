@@ -10,7 +10,7 @@ from annotation.keys import option_keys
 from materials.questions import Questionnaire, option_codes, option_label
 
 SIDES = ("A", "B")
-INLINE_LABEL = 24  # characters; longer options stand below one another
+INLINE_LABEL = 10  # characters; longer options stand below one another
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,8 @@ def shown_questions(
             value=answers.get(question.code),
             error=errors.get(question.code, ""),
             options=(options := _options(question, content, orders.get(question.code))),
-            inline=bool(options) and max(len(option.label) for option in options) <= INLINE_LABEL,
+            inline=question.kind == "pairwise"
+            or max((len(option.label) for option in options), default=0) <= INLINE_LABEL,
             multiline=getattr(question, "multiline", False),
             limits=_limits(question),
             show_if=json.dumps(

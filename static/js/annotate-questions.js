@@ -43,12 +43,13 @@ export class Questions {
     this.active?.scrollIntoView({ block: "nearest" });
   }
 
-  /** Whether the key chose something. Digits belong to the active question; other keys reach any question that has them. */
+  /** Whether the key chose something. Digits belong to the active question; letters reach any question that has them. */
   press(key) {
-    const active = this.active;
-    const others = /\d/.test(key) ? [] : [...this.asked].sort((a, b) => answered(a) - answered(b));
-    for (const question of [active, ...others]) {
-      const option = [...(question?.querySelectorAll("[data-hotkey]") ?? [])].find((input) => input.dataset.hotkey === key);
+    const digit = /^\d$/.test(key);
+    const others = digit ? [] : [...this.asked].sort((a, b) => answered(a) - answered(b));
+    for (const question of [this.active, ...others]) {
+      const options = [...(question?.querySelectorAll(OPTIONS) ?? [])];
+      const option = options.find((input) => input.dataset.hotkey === key) ?? (digit ? byPlace(options, key) : null);
       if (!option) continue;
       this.chosen = question;
       option.click();
@@ -72,4 +73,9 @@ export class Questions {
 
 function answered(question) {
   return question.querySelector(OPTIONS) === null || question.querySelector(":checked") !== null;
+}
+
+/** Options whose own keys are letters answer to their place as well. */
+function byPlace(options, digit) {
+  return options.some((input) => /^\d$/.test(input.dataset.hotkey)) ? null : options[digit - 1];
 }

@@ -108,7 +108,10 @@ def test_undo_changes_the_last_answer_and_goes_forward_again(page: Page, open_wo
     page.keyboard.press("Enter")
     item_number(page, 1)
     history = Response.objects.filter(question="neutral").order_by("pk")
-    assert [(response.value, response.superseded_by_id is None) for response in history] == [("yes", False), ("no", True)]
+    assert [(response.value, response.superseded_by_id is None) for response in history] == [
+        ("yes", False),
+        ("no", True),
+    ]
     page.keyboard.press("ArrowLeft")
     item_number(page, 0)
     page.keyboard.press("ArrowRight")

@@ -1,0 +1,124 @@
+import pytest
+from django.urls import reverse
+
+from annotation import monitoring
+from annotation.models import LabelProject
+from annotation.services import add_flag, claim_next, skip, submit
+from tests.annotation.conftest import answers
+
+MULTI = [
+    {"kind": "multi", "code": "tones", "text": "Tones?", "options": [{"code": c, "text": c} for c in ("warm", "curt")]},
+    {"kind": "scale", "code": "sure", "text": "Sure?"},
+]
+
+
+@pytest.fixture
+def labelled(make_label_project, make_annotators):
+    """Three items, two places: plausible is yes/yes, yes/no, and no alone; one skip and one flag."""
+    label_project = make_label_project(n=3, overlap=2)
+    first, second = make_annotators(2)
+    for value in ("yes", "yes", "no"):
+        submit(claim_next(label_project, first), first, answers(value))
+    for value in ("yes", "no"):
+        submit(claim_next(label_project, second), second, answers(value, note="hm"))
+    place = claim_next(label_project, second)
+    add_flag(place, second, "odd")
+    skip(place, second, "unclear")
+    return label_project
+
+
+def test_counts(labelled):
+    assert monitoring.states(labelled) == {
+        "items": 3,
+        "complete": 2,
+        "untouched": 0,
+        "partial": 1,
+        "places": 6,
+        "submitted": 5,
+        "free": 0,
+        "skipped": 1,
+        "leased": 0,
+    }
+    people = [(row["name"], row["done"], row["skipped"], row["flags"]) for row in monitoring.people(labelled)]
+    assert people == [("annotator-0", 3, 0, 0), ("annotator-1", 2, 1, 1)]
+    assert all(row["seconds"] > 0 for row in monitoring.people(labelled))
+    assert [(row["kind"], row["why"]) for row in monitoring.attention(labelled)] == [
+        ("skipped", "unclear"),
+        ("flagged", "odd"),
+    ]
+
+
+def test_labels_and_raw_agreement(labelled):
+    plausible, *_, note = monitoring.question_summaries(labelled)
+    assert [(count.label, count.n) for count in plausible.counts] == [("Yes", 3), ("No", 2)]
+    assert (plausible.agreement, plausible.items) == (50.0, 2)
+    assert (note.answers, note.agreement, note.reason) == (2, None, "open question")
+
+
+def test_agreement_counts_pairs_and_whole_choices(make_label_project, make_annotators):
+    label_project = make_label_project(n=1, overlap=3, questions=MULTI)
+    given = [(["warm", "curt"], "5"), (["curt", "warm"], "5"), (["warm"], "1")]
+    for user, (tones, sure) in zip(make_annotators(3), given, strict=True):
+        submit(claim_next(label_project, user), user, {"tones": tones, "sure": sure})
+    tones, sure = monitoring.question_summaries(label_project)
+    assert [(count.label, count.n) for count in tones.counts] == [("warm", 3), ("curt", 2)]
+    assert tones.agreement == pytest.approx(100 / 3)  # one of three pairs agrees
+    assert [(count.label, count.n) for count in sure.counts] == [("1", 1), ("5", 2)]
+    assert sure.agreement == pytest.approx(100 / 3)
+
+
+def test_agreement_is_undefined_without_two_answers(make_label_project, annotator):
+    label_project = make_label_project()
+    submit(claim_next(label_project, annotator), annotator, answers())
+    summary = monitoring.question_summaries(label_project)[0]
+    assert (summary.agreement, summary.items, summary.reason) == (None, 0, "no item has two answers yet")
+
+
+def test_a_changed_answer_counts_once(make_label_project, annotator):
+    label_project = make_label_project()
+    place = submit(claim_next(label_project, annotator), annotator, answers("yes"))
+    submit(place, annotator, answers("no"), changing=True)
+    summary = monitoring.question_summaries(label_project)[0]
+    assert [(count.label, count.n) for count in summary.counts] == [("Yes", 0), ("No", 1)]
+
+
+def test_the_page_shows_it_in_a_bounded_number_of_queries(
+    labelled, researcher, client_as, django_assert_max_num_queries
+):
+    client = client_as(researcher)
+    with django_assert_max_num_queries(16):
+        page = client.get(reverse("label_project", args=[labelled.project.slug, labelled.slug]))
+    text = page.content.decode()
+    assert "50.0" in text
+    assert "unclear" in text
+    assert reverse("item", args=[labelled.project.slug, labelled.dataset.items.last().pk]) in text
+
+
+def test_setting_up_by_the_form_and_closing(project, researcher, client_as, make_dataset, make_instrument):
+    client = client_as(researcher)
+    data = {
+        "name": "First round",
+        "dataset": make_dataset(project).pk,
+        "instrument": make_instrument(project).pk,
+        "overlap": 2,
+        "order": "random",
+        "seed": 5,
+        "calibration_size": 2,
+        "lease_minutes": 30,
+        "fields_shown": "text: Scenario\nother",
+    }
+    new = reverse("label_project_new", args=[project.slug])
+    refused = client.post(new, data)
+    assert refused.status_code == 422
+    assert "each calibration item" in refused.content.decode()
+    refused = client.post(new, data | {"calibration_overlap": 4, "overlap": 0})
+    assert refused.status_code == 422
+    assert client.post(new, data | {"calibration_overlap": 4}).status_code == 302
+    made = LabelProject.objects.get()
+    assert made.item_fields == [{"field": "text", "label": "Scenario"}, "other"]
+    assert made.assignments.count() == 3 * 2 + 2 * 4
+    assert client.post(new, data | {"calibration_overlap": 4}).status_code == 422  # the name is taken
+    client.post(reverse("label_status", args=[project.slug, made.slug]), {"status": "closed"})
+    made.refresh_from_db()
+    assert not made.is_open
+    assert project.audit_events.filter(action="labelling closed", user=researcher).exists()

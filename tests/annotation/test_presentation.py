@@ -1,0 +1,47 @@
+from annotation.presentation import Part, item_parts, pairs, shown_questions
+from materials.questions import parse_questions
+
+CONTENT = {"question": "Shall we?", "one": "Yes.", "two": "No.", "turns": ["a", "b"], "meta": {"k": 1}, "none": None}
+QUESTIONS = parse_questions(
+    [
+        {"kind": "pairwise", "code": "better", "text": "?", "first_field": "one", "second_field": "two"},
+        {"kind": "scale", "code": "sure", "text": "Sure?", "low_label": "no", "high_label": "yes"},
+        {"kind": "number", "code": "age", "text": "Age?", "minimum": 0, "integer": True},
+        {"kind": "text", "code": "why", "text": "Why?", "show_if": {"question": "sure", "any_of": [1, 2]}},
+    ]
+)
+
+
+def shown(orders=None, answers=None):
+    questions = shown_questions(QUESTIONS, CONTENT, orders=orders or {}, answers=answers or {}, errors={"why": "No."})
+    return {question.code: question for question in questions}
+
+
+def test_chosen_fields_in_their_order_with_their_labels():
+    parts = item_parts(CONTENT, ["turns", {"field": "question", "label": "Asked"}, "missing"])
+    assert parts == [Part("Turns", entries=("a", "b")), Part("Asked", text="Shall we?")]
+
+
+def test_every_field_when_none_are_chosen():
+    parts = item_parts(CONTENT, [], without=["one", "two"])
+    assert [part.label for part in parts] == ["Question", "Turns", "Meta", "None"]
+    assert parts[2].code == '{\n  "k": 1\n}'
+
+
+def test_sides_follow_the_order_and_codes_stay_with_their_text():
+    (sides,) = pairs(QUESTIONS, CONTENT, {"better": ["second", "first"]}).values()
+    assert sides == [Part("A", text="No."), Part("B", text="Yes.")]
+    options = shown({"better": ["second", "first"]})["better"].options
+    assert [(option.label, option.code, option.hotkey) for option in options] == [
+        ("A", "second", "1"),
+        ("B", "first", "2"),
+    ]
+
+
+def test_ends_of_a_scale_limits_conditions_and_errors():
+    questions = shown(answers={"sure": 2})
+    assert questions["sure"].help == "1 = no, 5 = yes"
+    assert questions["sure"].selected == ["2"]
+    assert questions["age"].limits == {"min": 0, "step": 1}
+    assert questions["why"].show_if == '{"name": "answer_sure", "any_of": ["1", "2"]}'
+    assert questions["why"].error == "No."
