@@ -243,7 +243,7 @@ def _matching(raw: str, question: Any, options: Sequence[LetteredOption]) -> set
     codes = {option.code for option in options if _plain(raw) in (_plain(option.letter), _plain(option.label))}
     if question.kind == "pairwise" and question.allow_tie and _plain(raw) == TIE:
         codes.add(TIE)
-    both = re.match(r"\W*([A-Za-z]{1,2})\W*[.):\-]\W*(?=\w)(.+)$", raw.strip(), re.DOTALL)
+    both = re.match(r"\W*([A-Za-z]{1,2})\W*[.):\-]\W*(?=\w)(.+)$", _short(raw), re.DOTALL)
     if codes or both is None:
         return codes
     by_text = {option.code for option in options if _plain(option.label) == _plain(both.group(2))}
@@ -270,12 +270,12 @@ def _read_choice_words(text: str, question: Any, options: Sequence[LetteredOptio
 
 
 def _read_multi_words(text: str, question: Any, options: Sequence[LetteredOption]) -> tuple[Any, ParsedMode]:
-    entries = [entry for entry in re.split(r"\s*(?:,|;|\n|\band\b)\s*", marked_answer(text)) if entry]
+    entries = [entry for entry in re.split(r"\s*(?:,|;|\n|\band\b)\s*", _short(marked_answer(text))) if entry]
     return [_read_option(entry, question, options) for entry in entries], "letter_list"
 
 
 def _read_number_words(text: str, question: Any, options: Sequence[LetteredOption]) -> tuple[Any, ParsedMode]:
-    number = re.fullmatch(r"\W*?([-+]?\d{1,15}(?:\.\d{1,15})?)[^\w.%]*\.?\W*", marked_answer(text))
+    number = re.fullmatch(r"\W*?([-+]?\d{1,15}(?:\.\d{1,15})?)[^\w.%]*\.?\W*", _short(marked_answer(text)))
     if number is None:
         raise UnclearError(f"{question.code}: the reply is not a number alone.")
     return float(number.group(1)), "number"
@@ -283,6 +283,11 @@ def _read_number_words(text: str, question: Any, options: Sequence[LetteredOptio
 
 def _read_text_words(text: str, question: Any, options: Sequence[LetteredOption]) -> tuple[Any, ParsedMode]:
     return text, "text"
+
+
+def _short(text: str) -> str:
+    """The text if it is short enough for patterns whose cost grows with its square, else nothing."""
+    return text.strip() if len(text) <= 1000 else ""
 
 
 def _plain(text: str) -> str:

@@ -18,6 +18,7 @@ from llm.parsing import split_reasoning
 ReplyStatus = Literal["ok", "truncated", "refused", "error"]
 
 MAX_WORDS = 300  # characters of the server's own words in a sentence
+MAX_READ = 10_000  # characters of a body that are searched for them
 MAX_RAW = 2000  # characters of a body that is kept although it is not JSON
 
 _RETRYABLE = frozenset({408, 409, 425, 429})
@@ -94,7 +95,7 @@ def status_fault(status_code: int, body: str, headers: Mapping[str, str], *, now
 
 def server_words(payload: Any) -> str:
     """What a server says went wrong, from a body of any shape, without markup, in at most MAX_WORDS characters."""
-    words = _find_words(payload, depth=0)
+    words = _find_words(payload, depth=0)[:MAX_READ]
     if re.search(r"<(html|!doctype|body|head)\b", words, re.IGNORECASE):
         title = re.search(r"<title[^>]*>(.*?)</title>", words, re.IGNORECASE | re.DOTALL)
         without_code = re.sub(r"<(script|style)\b.*?</\1>", " ", words, flags=re.IGNORECASE | re.DOTALL)

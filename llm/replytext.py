@@ -8,15 +8,24 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-MAX_OBJECT_STARTS = 50  # braces tried in one reply, so that a reply of braces costs no time
+# So that no reply, however it was made, costs time:
+MAX_OBJECT_STARTS = 50  # braces tried in one reply
+MAX_PROSE = 4000  # characters searched for letters
 
 _THINK_OPEN = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
 _THINK_CLOSE = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
-_TRAILING_OBJECT = re.compile(r"\{[^{}]*\}\s*(?:```)?\s*$")
-_ANSWER_IS = r"\b(?:(?:final|my|the|best|correct)\s+)*(?:answer|choice|option|verdict|response|pick|choose|select)\b"
-_MARK = re.compile(rf"^\W*{_ANSWER_IS}(?:\s+is)?\s*[:=\-]?\s*(.+)$", re.IGNORECASE | re.DOTALL)
-_PHRASE = re.compile(r"\s+(?!(?:as|because|due|for|in|is|over|since|with)\b)[a-z]")
+_ANSWER = r"\b(?:(?:final|my|the|best|correct)\s+)*(?:answer|choice|option|verdict|response|pick|choose|select)\b"
+_MARK = re.compile(rf"^\W*{_ANSWER}(?:\s+is)?\s*[:=\-]?\s*(.+)$", re.IGNORECASE | re.DOTALL)
+_CHOOSING = (
+    rf"(?:{_ANSWER}(?:\s+(?:is|would\s+be|will\s+be))?|"
+    r"\b(?:go(?:ing)?\s+with|prefer|vote\s+for|choosing|picking|selecting|it\s+is|it['’]s|would\s+be)\b)"
+)
 _NEGATION = re.compile(r"\b(?:not|never|neither|nor|cannot|unsure|unclear|both|either)\b|n['’]t\b", re.IGNORECASE)
+_CONDITION = re.compile(r"[\s)\]*]*\?|\W*\s(?:if|unless|when)\b", re.IGNORECASE)
+_PHRASE = re.compile(
+    r"\s+(?!(?:and|as|because|due|for|in|is|or|over|rather|seems|since|than|to|was|with|would)\b)[a-z]"
+)
+_OPENING, _CLOSING, _AFTER_A_LETTER = tuple("([*\"'`"), tuple(")]*\"'`"), tuple(".,;:)*")
 
 
 class UnclearError(ValueError):
@@ -41,10 +50,11 @@ def split_think(text: str) -> tuple[str, str]:
     if opening is None:
         return text.strip(), ""
     before, thinking = text[: opening.start()].strip(), text[opening.end() :]
-    last = _TRAILING_OBJECT.search(thinking)
-    if before or last is None:
-        return before, thinking.strip()
-    return thinking[last.start() :].strip().removesuffix("```").strip(), thinking[: last.start()].strip()
+    thinking = thinking.strip().removesuffix("```").rstrip()
+    if before or not thinking.endswith("}"):
+        return before, thinking
+    start = max(thinking.rfind("{"), 0)
+    return thinking[start:], thinking[:start].strip()
 
 
 def json_objects(text: str) -> list[dict[str, Any]]:
@@ -80,34 +90,49 @@ def marked_answer(text: str) -> str:
 
 
 def marked_letters(text: str, letters: Sequence[str]) -> set[str]:
-    """The option letters that the text puts forward as its answer; several when it is not clear.
+    """The option letters that the text puts forward as its answer; several, or none, when it is not clear.
 
-    First those that follow words like "answer:"; without any, those that stand alone before punctuation or at the end,
-    unless the text denies something. A letter inside a word, and "A" as an article, is none.
+    First those that follow words of choosing ("answer:", "go with"). Without any, a letter that begins the text, has a
+    line to itself or is enclosed, provided that no other option's letter is mentioned and nothing is denied. A letter
+    inside a word, and "A" as an article, is none. Of a long text only the end is read.
 
     >>> sorted(marked_letters("A person may, so (b)", "AB")), sorted(marked_letters("Answer: A or B", "AB"))
     (['B'], ['A', 'B'])
     """
-    one = "|".join(sorted(letters, key=len, reverse=True))
-    alone = rf"(?<![\w'’.-])({one})(?![\w'’-])"
-    explicit = re.compile(rf"{_ANSWER_IS}(?:\s+(?:is|would\s+be|will\s+be))?[\s:=*_\"'`(\[]*{alone}", re.IGNORECASE)
+    alone = rf"(?<![\w.-])(?<!\w['’])({'|'.join(sorted(letters, key=len, reverse=True))})(?![\w-]|['’]\w)"
+    if len(text) > MAX_PROSE:
+        text = f"… {text[-MAX_PROSE:]}"
+    return _chosen(text, alone) or _standing_out(text, alone)
+
+
+def _chosen(text: str, alone: str) -> set[str]:
     found: set[str] = set()
-    for match in explicit.finditer(text):
+    for match in re.finditer(rf"{_CHOOSING}[\s:=*_\"'`(\[]*{alone}", text, re.IGNORECASE):
         rest = text[match.end() :]
-        if re.match(r"[\s)\]*]*\?|\W*\s(?:if|unless|when)\b", rest, re.IGNORECASE) or _is_article(match.group(1), rest):
+        denied = _NEGATION.search(text[max(0, match.start() - 20) : match.start()].rpartition(".")[2])
+        if denied or _CONDITION.match(rest) or _is_article(match.group(1), rest):
             continue
         found.add(match.group(1).upper())
         other = re.match(rf"[\s)\]*\"']*(?:or|and|/|,|&|\|)[\s(\[*\"']*{alone}", rest, re.IGNORECASE)
         if other and not _is_article(other.group(1), rest[other.end() :]):
             found.add(other.group(1).upper())
-    if found:
-        return found
+    return found
+
+
+def _standing_out(text: str, alone: str) -> set[str]:
     if _NEGATION.search(text):
         return set()
-    bare = re.compile(rf"[(\[*\"'`]+({one})[)\]*\"'`]+|{alone}(?=\s*(?:[.,;:!)\]](?!\w)|$))", re.IGNORECASE)
-    return {
-        (enclosed or standing).upper() for enclosed, standing in bare.findall(text) if enclosed or standing.isupper()
-    }
+    candidates, mentions = set(), set()
+    for match in re.finditer(alone, text, re.IGNORECASE):
+        letter, before, rest = match.group(1), text[: match.start()], text[match.end() :]
+        enclosed = before.endswith(_OPENING) and rest.startswith(_CLOSING)
+        begins = not before.strip(" \n*_\"'`(") and rest.startswith(_AFTER_A_LETTER)
+        own_line = not before.rpartition("\n")[2].strip() and not rest.partition("\n")[0].strip(" .")
+        if enclosed or begins or own_line:
+            candidates.add(letter.upper())
+        if enclosed or (letter.isupper() and not _is_article(letter, rest)):
+            mentions.add(letter)
+    return candidates | {mention.upper() for mention in mentions} if candidates else set()
 
 
 def _is_article(letter: str, rest: str) -> bool:
