@@ -97,7 +97,7 @@ def _open_log(log: Path) -> IO[bytes]:
     log.parent.mkdir(parents=True, exist_ok=True)
     if log.exists() and log.stat().st_size > ROTATE_ABOVE_BYTES:
         log.replace(log.with_suffix(".1.log"))
-    return log.open("ab")
+    return open(log, "ab", opener=lambda path, flags: os.open(path, flags, 0o600))
 
 
 def _die_with_parent(number: signal.Signals) -> Callable[[], None] | None:

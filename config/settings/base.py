@@ -163,6 +163,16 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "People and language models answer the same questions; read the items, answers and reports.",
     "VERSION": VERSION,
     "SERVE_INCLUDE_SCHEMA": False,
+    # Enumerations that several nouns call "kind" or "status" get names of their own in the schema.
+    "ENUM_NAME_OVERRIDES": {
+        "RespondentKind": "responses.models.RespondentKind.choices",
+        "JobKind": "llm.models.Job.Kind.choices",
+        "JobStatus": "llm.models.Job.Status.choices",
+        "LabelProjectStatus": "annotation.models.LabelProject.Status.choices",
+        "StudyStatus": "studies.models.Study.Status.choices",
+        "ReportKind": "evaluation.models.Report.Kind.choices",
+        "ReportStatus": "evaluation.models.Report.Status.choices",
+    },
 }
 
 

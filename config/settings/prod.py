@@ -8,7 +8,8 @@ from config.settings.base import require_field_keys
 DEBUG = False
 LOGGING = logging_config(as_json=True)
 SECRET_KEY = env.text("SECRET_KEY")
-ALLOWED_HOSTS = env.text("ALLOWED_HOSTS").split(",")
+env.text("ALLOWED_HOSTS")
+ALLOWED_HOSTS = env.words("ALLOWED_HOSTS")
 CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS")
 require_field_keys()
 

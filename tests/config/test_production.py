@@ -1,0 +1,66 @@
+"""Production settings have no default secrets: without one of them nothing starts."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from cryptography.fernet import Fernet
+
+from config.processes import ROOT
+
+COMPLETE = {
+    "DATABASE_URL": "postgresql://concord:secret@db/concord",
+    "REDIS_URL": "redis://:secret@valkey:6379/0",
+    "SECRET_KEY": "a long random text of this installation alone, fifty or more",
+    "ALLOWED_HOSTS": "concord.example, www.concord.example",
+    "CONCORD_FIELD_KEYS": Fernet.generate_key().decode(),
+}
+SHOW = """
+import json
+from config.settings import prod as p
+names = ["DEBUG", "ALLOWED_HOSTS", "SECURE_SSL_REDIRECT", "SESSION_COOKIE_SECURE", "CSRF_COOKIE_SECURE"]
+print(json.dumps({name: getattr(p, name) for name in names}))
+"""
+
+
+def _python(code: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    env = {"PATH": os.environ["PATH"], "DJANGO_SETTINGS_MODULE": "config.settings.prod"} | environment
+    return subprocess.run([sys.executable, "-c", code], env=env, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_complete_settings_are_safe() -> None:
+    result = _python(SHOW, COMPLETE)
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout) == {
+        "DEBUG": False,
+        "ALLOWED_HOSTS": ["concord.example", "www.concord.example"],
+        "SECURE_SSL_REDIRECT": True,
+        "SESSION_COOKIE_SECURE": True,
+        "CSRF_COOKIE_SECURE": True,
+    }
+
+
+@pytest.mark.parametrize("name", sorted(COMPLETE))
+def test_it_refuses_to_start_without(name: str) -> None:
+    result = _python(SHOW, {key: value for key, value in COMPLETE.items() if key != name})
+    assert result.returncode != 0
+    last = result.stderr.strip().splitlines()[-1]
+    assert f"Set {name}" in last or f"Set the environment variable {name}." in last
+
+
+def test_embedded_services_are_never_imported() -> None:
+    code = "import sys, django; django.setup(); print([m for m in sys.modules if m.startswith('config.')])"
+    result = _python(code, COMPLETE)
+    assert result.returncode == 0, result.stderr
+    assert "config.settings.prod" in result.stdout
+    assert "config.embedded" not in result.stdout
+
+
+def test_manage_says_the_fault_in_one_line() -> None:
+    env = {"PATH": os.environ["PATH"], "DJANGO_SETTINGS_MODULE": "config.settings.prod"}
+    command = [sys.executable, str(ROOT / "manage.py"), "check"]
+    result = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert result.returncode == 2
+    assert result.stderr == "manage.py: Set the environment variable DATABASE_URL.\n"
