@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.db import models
 
+from evaluation.querysets import ReportQuerySet
 from projects.models import Project
 
 
@@ -28,10 +29,25 @@ class Report(models.Model):
     sections = models.JSONField(default=list)  # tables, figures (Vega-Lite) and notes, in reading order
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
+    requested_at = models.DateTimeField(auto_now_add=True)  # of a worker, last
     finished_at = models.DateTimeField(null=True, blank=True)
+
+    objects = ReportQuerySet.as_manager()
 
     class Meta:
         ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(status__in=["pending", "ready", "failed"]), name="report_status_known"
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(status="ready") | (~models.Q(data_fingerprint="") & ~models.Q(code_version="")),
+                name="ready_report_has_provenance",
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(status="failed") | ~models.Q(problem=""), name="failed_report_has_a_sentence"
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.title

@@ -1,3 +1,12 @@
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from evaluation import downloads, views
+
+urlpatterns = [
+    path("", views.reports, name="reports"),
+    path("new/", views.new_report, name="report_new"),
+    path("<int:pk>/", views.report, name="report"),
+    path("<int:pk>/build/", views.build, name="report_build"),
+    path("<int:pk>/tables/<slug:code>.csv", downloads.table, name="report_table"),
+    path("<int:pk>/figures/<slug:code>.<slug:format>", downloads.figure, name="report_figure"),
+]

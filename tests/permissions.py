@@ -141,6 +141,23 @@ class World:
     def report(self) -> Report:
         return Report.objects.create(project=self.project, title="r", kind="alignment")
 
+    @cached_property
+    def ready_report(self) -> Report:
+        spec = {"layer": [], "data": {"values": [{"who": "People"}]}}
+        figure = {"code": "f", "title": "f", "caption": "", "spec": spec}
+        table = {"code": "t", "title": "t", "caption": "", "columns": [], "rows": []}
+        section = {"code": "s", "title": "s", "paragraphs": [], "tables": [table], "figures": [figure]}
+        return Report.objects.create(
+            project=self.project,
+            title="r",
+            kind="alignment",
+            status="ready",
+            data_fingerprint="0" * 64,
+            code_version="1",
+            finished_at=timezone.now(),
+            sections=[section],
+        )
+
 
 def no_kwargs(world: World) -> dict[str, Any]:
     return {}
@@ -178,6 +195,7 @@ LABELLERS = MANAGERS | {"annotator": 200}
 HOLDER = LABELLERS | {"researcher": 404, "owner": 404}  # an assignment that the annotator holds
 API_LIST = READERS | {"anonymous": 401, "outsider": 200}  # the outsider's token lists their own project
 API_DETAIL = API_LIST | {"outsider": 404}
+API_WRITE = {role: 201 if status == 200 else status for role, status in (API_LIST | {"viewer": 403}).items()}
 
 
 def answers(base: Answers, status: int) -> Answers:
@@ -200,6 +218,14 @@ def study_pk(world: World) -> dict[str, Any]:
 def session_keys(world: World) -> dict[str, Any]:
     assert world.screen
     return {"key": world.study.key, "session_key": world.session.key}
+
+
+def report_pk(world: World) -> dict[str, Any]:
+    return project_slug(world) | {"pk": world.report.pk}
+
+
+def report_part(world: World) -> dict[str, Any]:
+    return project_slug(world) | {"pk": world.ready_report.pk}
 
 
 ROWS: dict[str, Row] = {
@@ -280,6 +306,60 @@ ROWS: dict[str, Row] = {
         kwargs=lambda w: session_keys(w) | {"position": w.screen.position},
     ),
     # llm
+    "jobs": Row(**READERS),
+    "job_plan": Row(**MANAGERS),
+    "job_plan post": Row(**answers(MANAGERS, 422), method="post"),
+    "job": Row(**READERS, kwargs=lambda w: {"slug": w.project.slug, "pk": w.job.pk}),
+    "job_live": Row(**READERS, kwargs=lambda w: {"slug": w.project.slug, "pk": w.job.pk}),
+    "job_action": Row(
+        **answers(MANAGERS, 302),
+        method="post",
+        kwargs=lambda w: {"slug": w.project.slug, "pk": w.job.pk, "action": "discard"},
+    ),
+    "calls": Row(**READERS, kwargs=lambda w: {"slug": w.project.slug, "pk": w.job.pk}),
+    "call": Row(**READERS, kwargs=lambda w: {"slug": w.project.slug, "pk": w.call.pk}),
+    "endpoints": Row(**READERS),
+    "endpoint_new": Row(**MANAGERS),
+    "endpoint_new post": Row(**answers(MANAGERS, 422), method="post"),
+    "endpoint": Row(**MANAGERS, kwargs=lambda w: {"slug": w.project.slug, "pk": w.endpoint.pk}),
+    "endpoint_test": Row(
+        **answers(MANAGERS, 302), method="post", kwargs=lambda w: {"slug": w.project.slug, "pk": w.endpoint.pk}
+    ),
+    "prompts": Row(**READERS),
+    "prompt": Row(**READERS, kwargs=lambda w: {"slug": w.project.slug, "pk": w.prompt.pk}),
+    "prompt_new": Row(**MANAGERS),
+    "prompt_new post": Row(**answers(MANAGERS, 422), method="post"),
     # evaluation
+    "reports": Row(**READERS),
+    "report_new": Row(**MANAGERS),
+    "report_new post": Row(**answers(MANAGERS, 422), method="post"),
+    "report": Row(**READERS, kwargs=report_pk),
+    "report_build": Row(**answers(MANAGERS, 302), method="post", kwargs=report_pk),
+    "report_table": Row(**READERS, kwargs=lambda w: report_part(w) | {"code": "t"}),
+    "report_figure": Row(**READERS, kwargs=lambda w: report_part(w) | {"code": "f", "format": "csv"}),
     # api
+    "api_schema": Row(**PUBLIC, api=True, kwargs=no_kwargs),
+    "api_project": Row(**API_LIST, api=True, kwargs=no_kwargs),
+    "api_datasets": Row(**API_LIST, api=True, kwargs=no_kwargs),
+    "api_dataset": Row(**API_DETAIL, api=True, kwargs=lambda w: {"slug": w.dataset.slug}),
+    "api_items": Row(**API_DETAIL, api=True, kwargs=lambda w: {"slug": w.dataset.slug}),
+    "api_items post": Row(  # an outsider imports into their own project
+        **API_WRITE,
+        api=True,
+        kwargs=lambda w: {"slug": "new"},
+        method="post",
+        data=lambda w: {"items": [{"external_id": "a", "content": {"text": "x"}}]},
+    ),
+    "api_item": Row(**API_DETAIL, api=True, kwargs=lambda w: {"pk": w.item.pk}),
+    "api_instruments": Row(**API_LIST, api=True, kwargs=no_kwargs),
+    "api_instrument": Row(**API_DETAIL, api=True, kwargs=lambda w: {"pk": w.instrument.pk}),
+    "api_responses": Row(**API_LIST, api=True, kwargs=no_kwargs),
+    "api_label_projects": Row(**API_LIST, api=True, kwargs=no_kwargs),
+    "api_label_project": Row(**API_DETAIL, api=True, kwargs=lambda w: {"slug": w.label_project.slug}),
+    "api_studies": Row(**API_LIST, api=True, kwargs=no_kwargs),
+    "api_study": Row(**API_DETAIL, api=True, kwargs=lambda w: {"pk": w.study.pk}),
+    "api_jobs": Row(**API_LIST, api=True, kwargs=no_kwargs),
+    "api_job": Row(**API_DETAIL, api=True, kwargs=lambda w: {"pk": w.job.pk}),
+    "api_reports": Row(**API_LIST, api=True, kwargs=no_kwargs),
+    "api_report": Row(**API_DETAIL, api=True, kwargs=lambda w: {"pk": w.report.pk}),
 }

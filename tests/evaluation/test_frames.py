@@ -4,8 +4,8 @@ import time
 from typing import Any
 
 import pytest
-from django.test.utils import CaptureQueriesContext
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from evaluation.frames import Frames, read_frames
 from evaluation.parameters import ReportError, parse_parameters, select

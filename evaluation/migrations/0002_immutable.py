@@ -7,5 +7,5 @@ FOR EACH ROW WHEN (OLD.status = 'ready') EXECUTE FUNCTION concord_refuse_change(
 
 
 class Migration(migrations.Migration):
-    dependencies = [("evaluation", "0002_initial"), ("projects", "0002_refuse_change")]
+    dependencies = [("evaluation", "0001_initial"), ("projects", "0002_refuse_change")]
     operations = [migrations.RunSQL(SQL, "DROP TRIGGER evaluation_report_immutable ON evaluation_report;")]

@@ -1,0 +1,17 @@
+"""Which code computed a report."""
+
+import subprocess
+from functools import cache
+
+from django.conf import settings
+
+
+@cache
+def code_version() -> str:
+    """The commit by `git describe`, with "-dirty" for changed files; the release's number where there is no git."""
+    command = ["git", "describe", "--always", "--dirty", "--tags"]
+    try:
+        told = subprocess.run(command, cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=5, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return str(settings.VERSION)
+    return f"{settings.VERSION} ({told.stdout.strip()})"[:60]

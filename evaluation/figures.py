@@ -1,0 +1,110 @@
+"""Figures as Vega-Lite specifications with their data in `data.values`; Altair checks each against the schema.
+
+People are warm, models cool; simulated people and demo models are outlined, never solid. Marks carry their names, so no
+legend is needed; sizes suit a phone. A figure is as wide as its container; for paper `figure_files` gives it a width.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import altair as alt
+
+Mark = Literal["human", "simulated", "model", "demo-model"]
+
+WARM, COOL, QUIET = "#c4581c", "#4d74d0", "#868177"
+_MARKS: tuple[Mark, ...] = ("human", "simulated", "model", "demo-model")
+_HUE = alt.Scale(domain=_MARKS, range=[WARM, WARM, COOL, COOL])
+_FILL = alt.Scale(domain=_MARKS, range=[WARM, "transparent", COOL, "transparent"])
+
+Rows = Sequence[Mapping[str, Any]]
+
+# The database does not keep the order of a row's names.
+DATA_COLUMNS = ("question", "country", "who", "mark", "value", "low", "high", "n", "reason", "u", "v", "items", "label")
+
+
+def interval_dots(rows: Rows, *, who: Sequence[str], x_title: str, domain: tuple[float, float]) -> dict[str, Any]:
+    """A dot with its interval for each row (`who`, `question`, `mark`, `value`, `low`, `high`); `who` orders the lines.
+
+    A line at zero is drawn where the domain passes it.
+    """
+    base = alt.Chart().encode(
+        y=alt.Y("who:N", sort=list(who), title=None, axis=_lines_of_words()),
+        yOffset=alt.YOffset("question:N", sort=None),
+    )
+    hue = alt.Color("mark:N", scale=_HUE, legend=None)
+    x = alt.X("value:Q", title=x_title, scale=alt.Scale(domain=domain), axis=alt.Axis(tickCount=5, format=".2~f"))
+    tooltip = [alt.Tooltip(f"{name}:N") for name in ("who", "question")]
+    tooltip += [alt.Tooltip(f"{name}:Q", format=".3f") for name in ("value", "low", "high")] + [alt.Tooltip("n:Q")]
+    interval = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=x_title), x2="high:Q", color=hue)
+    dot = base.mark_point(size=80, strokeWidth=2, opacity=1).encode(
+        x=x, color=hue, fill=alt.Fill("mark:N", scale=_FILL, legend=None), tooltip=tooltip
+    )
+    words = base.mark_text(dy=-11, fontSize=11).encode(x=x, text="label:N")
+    layers = [interval, dot, words]
+    if domain[0] < 0 < domain[1]:
+        layers.insert(0, _line_at_zero())
+    return _finished(alt.layer(*layers), rows, height=alt.Step(34, **{"for": "offset"}))
+
+
+def rate_bars(rows: Rows, *, countries: Sequence[str], who: Sequence[str]) -> dict[str, Any]:
+    """A bar with its interval for each row (`country`, `who`, `mark`, `value`, `low`, `high`, `label`), in [0, 1]."""
+    base = alt.Chart().encode(
+        y=alt.Y("country:N", sort=list(countries), title=None, axis=_lines_of_words()),
+        yOffset=alt.YOffset("who:N", sort=list(who)),
+    )
+    title = "Culture rate"
+    x = alt.X("value:Q", title=title, scale=alt.Scale(domain=(0, 1)), axis=alt.Axis(tickCount=5, format=".2~f"))
+    tooltip = [alt.Tooltip(f"{name}:N") for name in ("country", "who")]
+    tooltip += [alt.Tooltip(f"{name}:Q", format=".3f") for name in ("value", "low", "high")] + [alt.Tooltip("n:Q")]
+    bar = base.mark_bar(height=10, strokeWidth=1.5, yOffset=7).encode(
+        x=x,
+        fill=alt.Fill("mark:N", scale=_FILL, legend=None),
+        stroke=alt.Stroke("mark:N", scale=_HUE, legend=None),
+        tooltip=tooltip,
+    )
+    interval = base.mark_rule(strokeWidth=1.5, yOffset=7).encode(
+        x=alt.X("low:Q", title=title), x2="high:Q", color=alt.value(QUIET)
+    )
+    words = base.mark_text(align="left", dy=-6, dx=2, fontSize=11).encode(x=alt.datum(0), text="label:N")
+    return _finished(alt.layer(bar, interval, words), rows, height=alt.Step(32, **{"for": "offset"}))
+
+
+def agreement_scatter(rows: Rows) -> dict[str, Any]:
+    """People's agreement u against the model's v, both in [0.5, 1]; a point (`u`, `v`, `items`, `who`, `mark`) for
+    each pair of values, larger where it stands for more items."""
+    axis = alt.Axis(tickCount=5, format=".1f")
+    scale = alt.Scale(domain=(0.5, 1.0), nice=False)
+    point = (
+        alt.Chart()
+        .mark_point(strokeWidth=1.5, opacity=0.9)
+        .encode(
+            x=alt.X("u:Q", title="People's agreement on the item", scale=scale, axis=axis),
+            y=alt.Y("v:Q", title="Model's agreement with itself", scale=scale, axis=axis),
+            color=alt.Color("mark:N", scale=_HUE, legend=None),
+            fill=alt.Fill("mark:N", scale=_FILL, legend=None),
+            size=alt.Size("items:Q", scale=alt.Scale(range=(40, 400), zero=False), legend=None),
+            tooltip=["who:N", "items:Q", alt.Tooltip("u:Q", format=".2f"), alt.Tooltip("v:Q", format=".2f")],
+        )
+    )
+    if len({row["who"] for row in rows}) > 1:
+        point = point.encode(shape=alt.Shape("who:N", title="Model", legend=alt.Legend(orient="bottom")))
+    same = alt.Chart(alt.Data(values=[{"u": 0.5, "v": 0.5}, {"u": 1.0, "v": 1.0}]))
+    diagonal = same.mark_line(strokeDash=[4, 4], color=QUIET, strokeWidth=1).encode(x="u:Q", y="v:Q")
+    return _finished(alt.layer(diagonal, point), rows, height=320)
+
+
+def _line_at_zero() -> alt.Chart:
+    zero = alt.Chart(alt.Data(values=[{"zero": 0}]))
+    return zero.mark_rule(color=QUIET, strokeDash=[4, 4]).encode(x="zero:Q")
+
+
+def _lines_of_words() -> alt.Axis:
+    """Axis words in two lines where they have a middle dot, to leave a phone room for the marks."""
+    return alt.Axis(domain=False, ticks=False, labelLimit=150, labelExpr="split(datum.label, ' · ')", labelPadding=8)
+
+
+def _finished(chart: alt.LayerChart, rows: Rows, *, height: int | alt.Step) -> dict[str, Any]:
+    data, padding = alt.Data(values=list(rows)), {"left": 4, "top": 8, "right": 44, "bottom": 4}
+    finished = chart.properties(data=data, width="container", height=height, padding=padding)
+    spec: dict[str, Any] = finished.to_dict()
+    return spec

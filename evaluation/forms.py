@@ -1,0 +1,85 @@
+"""The form that asks for an alignment report."""
+
+from typing import Any
+
+from django import forms
+
+from evaluation.parameters import AlignmentParameters, model_names
+from materials.questions import option_codes
+from projects.models import Project
+
+_DEFAULTS = AlignmentParameters.model_fields
+PEOPLE = [
+    ("real", "Real people only"),
+    ("simulated", "Simulated people only"),
+    ("all", "Both together (the report says how many of each)"),
+]
+KINDS = [("participant", "Participants"), ("annotator", "Annotators")]
+
+
+class AlignmentForm(forms.Form):
+    """Choices come from the project; parameters that need a decision have no default."""
+
+    title = forms.CharField(max_length=200, help_text="What the report is about, for example the wave of the study.")
+    dataset = forms.ChoiceField(help_text="The items that both sides answered.")
+    instrument = forms.ChoiceField(help_text="Answers to all its versions enter; the report names them.")
+    questions = forms.MultipleChoiceField(
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Choose questions of the instrument; models must have been asked them too.",
+    )
+    option = forms.ChoiceField(
+        label="Option counted as culture",
+        help_text="A rate is the share of answers that chose it; every other option is the preference.",
+    )
+    people = forms.ChoiceField(
+        choices=PEOPLE,
+        widget=forms.RadioSelect,
+        help_text="Simulated people are bots: their answers say nothing about real people.",
+    )
+    kinds = forms.MultipleChoiceField(
+        label="Answers of", choices=KINDS, initial=["participant"], widget=forms.CheckboxSelectMultiple
+    )
+    models = forms.MultipleChoiceField(
+        widget=forms.CheckboxSelectMultiple, required=False, help_text="Every model that answered when none is chosen."
+    )
+    resamples = forms.IntegerField(
+        label="Bootstrap resamples",
+        min_value=100,
+        max_value=20_000,
+        initial=_DEFAULTS["resamples"].default,
+        help_text="Draws of items behind each interval.",
+    )
+    seed = forms.IntegerField(
+        min_value=0,
+        max_value=2**53,
+        initial=_DEFAULTS["seed"].default,
+        help_text="The same seed and data give the same numbers again.",
+    )
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        choices = [question for i in project.instruments.all() for question in i.questionnaire.questions]
+        asked = [question for question in choices if question.kind == "choice"]
+        questions = dict.fromkeys(question.code for question in asked)
+        options = dict.fromkeys(code for question in asked for code in option_codes(question))
+        instruments = dict(project.instruments.order_by("version").values_list("name", "title"))
+        self._offer("dataset", list(project.datasets.values_list("slug", "name")))
+        self._offer("instrument", list(instruments.items()))
+        self._offer("questions", [(code, code) for code in questions])
+        self._offer("option", [(code, code) for code in options])
+        self._offer("models", [(name, name) for name in model_names(project)])
+        wanted = (_DEFAULTS["personal_question"].default, _DEFAULTS["norm_question"].default)
+        self.fields["questions"].initial = [code for code in wanted if code in questions]
+        self.fields["option"].initial = _DEFAULTS["option"].default
+
+    def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
+        field = self.fields[name]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = choices
+        if not choices and not field.required:
+            del self.fields[name]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The valid form's choices as the parameters of a report."""
+        return {name: value for name, value in self.cleaned_data.items() if name != "title"}

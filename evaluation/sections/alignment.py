@@ -1,0 +1,163 @@
+"""The numbers: how close each model comes to the people, beside how close people come to each other."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evaluation.figures import Mark, interval_dots
+from evaluation.metrics.alignment import alignment_summary
+from evaluation.metrics.ceiling import split_half_ceiling
+from evaluation.metrics.result import Estimate
+from evaluation.sections.comparison import Comparison, Setting
+from evaluation.sections.shape import Column, Figure, Row, Section, Table, estimate_cell
+
+COLUMNS = (
+    Column("question", "Question", shown=False),
+    Column("model", "Model"),
+    Column("setting", "Answers as"),
+    Column("against", "Compared with"),
+    Column("items", "Items", "count", "n"),
+    Column("majority_alignment", "Majority alignment", "estimate", "0 to 1"),
+    Column("ceiling_majority_alignment", "People with people", "estimate", "0 to 1"),
+    Column("rate_mae", "Rate MAE", "estimate", "0 to 1"),
+    Column("ceiling_rate_mae", "MAE, people with people", "estimate", "0 to 1"),
+    Column("rate_abs_diff_of_means", "Difference of means", "estimate", "0 to 1"),
+    Column("signed_culture_gap", "Signed culture gap", "estimate", "−1 to 1"),
+    Column("signed_preference_gap", "Signed preference gap", "estimate", "−1 to 1"),
+    Column("uncertainty_correlation", "Uncertainty correlation", "estimate", "Pearson r"),
+)
+PARAGRAPHS = (
+    "Majority alignment is the share of items on which most answers of the model and most of the people are the same "
+    "(a tie counts as culture). Rate MAE is the mean distance between the culture rates of model and people, item by "
+    "item; the difference of means is that between their mean rates, in which errors in opposite directions cancel.",
+    "The signed culture gap is the mean of the model's culture rate minus the people's: positive when the model "
+    "follows the expectation more often than people do. The signed preference gap is the same number with the other "
+    "sign: positive when the model allows the preference more often. The uncertainty correlation says whether the "
+    "model wavers on the items on which people disagree.",
+    "People with people is the human ceiling: one random half of the same people compared with the other half on the "
+    "items the model answered, the mean of {splits} splits. Halves are smaller than the whole, so a model can pass it. "
+    "Brackets are 95 % bootstrap intervals over items ({resamples} resamples, seed {seed}).",
+)
+
+
+NO_MODEL = "No model answered these questions yet: run a model job over this dataset, then make a new report."
+CEILING = "People with people"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One model's numbers on one question, with the ceiling on the same items."""
+
+    question: str
+    setting: Setting
+    summary: Mapping[str, Estimate]
+    ceiling: Mapping[str, Estimate]
+
+
+def alignment(comparison: Comparison) -> Section:
+    """A table for each question, a figure of majority alignment and one of the signed gap."""
+    results = [
+        _result(comparison, question, setting) for question in comparison.questions for setting in comparison.settings
+    ]
+    numbers = comparison.parameters.model_dump(include={"splits", "resamples", "seed"})
+    return Section(
+        code="alignment",
+        title="How close models come to people",
+        paragraphs=tuple(text.format(**numbers) for text in PARAGRAPHS) if results else (NO_MODEL,),
+        tables=tuple(_table(comparison, question, results) for question in comparison.questions) if results else (),
+        figures=_figures(comparison, results),
+    )
+
+
+def _result(comparison: Comparison, question: str, setting: Setting) -> Result:
+    parameters = comparison.parameters
+    items = comparison.items(question, setting)
+    answered = items[items["n_model"] > 0]  # the ceiling is read beside the model's number
+    return Result(
+        question,
+        setting,
+        alignment_summary(items, n_resamples=parameters.resamples, seed=parameters.seed),
+        split_half_ceiling(answered, n_splits=parameters.splits, seed=parameters.seed),
+    )
+
+
+def _table(comparison: Comparison, question: str, results: Sequence[Result]) -> Table:
+    return Table(
+        code=f"alignment_{question}",
+        title=f"Question “{question}”",
+        caption=f"Models against people on the question {question}; n counts items that both answered.",
+        columns=COLUMNS,
+        rows=tuple(_row(comparison, result) for result in results if result.question == question),
+    )
+
+
+def _row(comparison: Comparison, result: Result) -> Row:
+    setting = result.setting
+    estimates = {**result.summary, **{f"ceiling_{name}": estimate for name, estimate in result.ceiling.items()}}
+    return Row(
+        cells={
+            "question": result.question,
+            "model": comparison.label(setting),
+            "setting": setting.name,
+            "against": setting.against,
+            "items": result.summary["rate_mae"].n,
+            **{name: estimate_cell(estimate) for name, estimate in estimates.items()},
+        },
+        marks=(*comparison.people_marks, setting.mark),
+        answers=comparison.answers_of_model(result.question, setting),
+    )
+
+
+def _figures(comparison: Comparison, results: Sequence[Result]) -> tuple[Figure, ...]:
+    defined = [result for result in results if result.summary["majority_alignment"].defined]
+    if not defined:
+        return ()
+    counts = [result.summary["majority_alignment"].n for result in defined]
+    n = f"n = {min(counts)} items" if len(set(counts)) == 1 else f"n = {min(counts)} to {max(counts)} items"
+    questions, who = " and ".join(comparison.questions), [comparison.line(setting) for setting in comparison.settings]
+    ceilings = [_ceiling_dot(comparison, question) for question in comparison.questions]
+    alike = Figure(
+        code="majority_alignment",
+        title=f"Majority alignment of models with people: {questions}",
+        caption=f"Share of items on which model and people have the same majority, with 95 % bootstrap interval over "
+        f"items; {n}. On top the human ceiling, split halves of all the people. {comparison.legend}",
+        spec=interval_dots(
+            [
+                *(dot for dot in ceilings if dot),
+                *(_dot(comparison, result, "majority_alignment") for result in defined),
+            ],
+            who=[CEILING, *who],
+            x_title="Majority alignment (share of items)",
+            domain=(0, 1),
+        ),
+    )
+    apart = Figure(
+        code="signed_culture_gap",
+        title=f"Which way models depart from people: {questions}",
+        caption=f"Signed culture gap: mean of the model's culture rate minus the people's, with 95 % bootstrap "
+        f"interval over items; {n}. Left of zero the model allows the preference more often, right of zero it follows "
+        f"culture more often; the signed preference gap is the same number with the other sign. {comparison.legend}",
+        spec=interval_dots(
+            [_dot(comparison, result, "signed_culture_gap") for result in defined],
+            who=who,
+            x_title="Signed culture gap (model − people)",
+            domain=(-1, 1),
+        ),
+    )
+    return alike, apart
+
+
+def _dot(comparison: Comparison, result: Result, metric: str) -> dict[str, Any]:
+    return _labelled(comparison.line(result.setting), result.question, result.setting.mark, result.summary[metric])
+
+
+def _ceiling_dot(comparison: Comparison, question: str) -> dict[str, Any] | None:
+    parameters = comparison.parameters
+    ceiling = split_half_ceiling(comparison.people_items(question), n_splits=parameters.splits, seed=parameters.seed)
+    estimate = ceiling["majority_alignment"]
+    return _labelled(CEILING, question, comparison.people_mark, estimate) if estimate.defined else None
+
+
+def _labelled(who: str, question: str, mark: Mark, estimate: Estimate) -> dict[str, Any]:
+    label = f"{question} {estimate.value:z.2f}"
+    return {"who": who, "question": question, "mark": mark, "label": label, **estimate_cell(estimate)}

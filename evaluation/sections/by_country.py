@@ -1,0 +1,143 @@
+"""How often people of each country choose culture, and how often models do in their place."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evaluation.figures import Mark, rate_bars
+from evaluation.metrics.resampling import FloatArray, bootstrap_interval
+from evaluation.metrics.result import Estimate
+from evaluation.sections.comparison import Comparison
+from evaluation.sections.shape import Column, Figure, Row, Section, Table, estimate_cell
+
+COLUMNS = (
+    Column("question", "Question"),
+    Column("country", "Country"),
+    Column("who", "Who"),
+    Column("answers", "Answers", "count", "n"),
+    Column("items", "Items", "count", "n"),
+    Column("rate", "Culture rate", "estimate", "0 to 1"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    question: str
+    country: str
+    who: str
+    mark: Mark  # in the figure
+    items: int
+    estimate: Estimate  # n counts answers
+    row_marks: tuple[Mark, ...]
+    answers: dict[str, str]
+
+
+def culture_rate(counts: pd.DataFrame, *, n_resamples: int, seed: int) -> Estimate:
+    """Culture answers over all answers, in [0, 1], with a 95 % bootstrap interval over items; `n` counts answers.
+
+    `counts` has the columns `item`, `n`, `n_culture`. Undefined without answers; without interval for a single item.
+
+    >>> culture_rate(pd.DataFrame({"item": ["a"], "n": [4], "n_culture": [1]}), n_resamples=100, seed=1).value
+    0.25
+    """
+    totals = counts.groupby("item")[["n", "n_culture"]].sum().to_numpy(dtype=np.float64)
+    answers, culture = totals.T
+    if not answers.sum():
+        return Estimate.undefined("there is no answer")
+
+    def ratio(weights: FloatArray) -> FloatArray:
+        ratios: FloatArray = (weights @ culture) / (weights @ answers)
+        return ratios
+
+    interval = bootstrap_interval(ratio, np.arange(len(totals)), n_resamples=n_resamples, seed=seed)
+    return Estimate(float(culture.sum() / answers.sum()), int(answers.sum()), interval.low, interval.high)
+
+
+def by_country(comparison: Comparison) -> Section | None:
+    """None when no person stated a country."""
+    people = comparison.frames.people
+    countries = sorted(set(people["country"]) - {""})
+    if not countries:
+        return None
+    rates = [rate for question in comparison.questions for rate in _rates(comparison, question, countries)]
+    return Section(
+        code="by_country",
+        title="Rates by country",
+        paragraphs=(
+            f"The culture rate is the share of answers that choose “{comparison.parameters.option}”. A model stands "
+            "beside the people of the country whose persona it was given. Brackets are 95 % bootstrap intervals over "
+            "items.",
+        ),
+        tables=(
+            Table(
+                "by_country",
+                "Culture rate by country",
+                "People and the personas of the same country.",
+                COLUMNS,
+                tuple(_row(rate) for rate in rates),
+            ),
+        ),
+        figures=tuple(_figure(comparison, question, rates) for question in comparison.questions),
+    )
+
+
+def _rates(comparison: Comparison, question: str, countries: Sequence[str]) -> list[Rate]:
+    return [rate for country in countries for rate in _rates_of(comparison, question, country)]
+
+
+def _rates_of(comparison: Comparison, question: str, country: str) -> Iterator[Rate]:
+    def rate(who: str, mark: Mark, counts: pd.DataFrame, marks: tuple[Mark, ...], answers: dict[str, str]) -> Rate:
+        parameters = comparison.parameters
+        estimate = culture_rate(counts, n_resamples=parameters.resamples, seed=parameters.seed)
+        return Rate(question, country, who, mark, counts["item"].nunique(), estimate, marks, answers)
+
+    people, shown = comparison.people(question, [country]), comparison.answers_of_people(question, country)
+    yield rate("People", comparison.people_mark, people, comparison.people_marks, shown)
+    for setting in comparison.settings:
+        if setting.persona == "country" and setting.countries == (country,):
+            model, shown = comparison.model(question, setting), comparison.answers_of_model(question, setting)
+            yield rate(comparison.label(setting), setting.mark, model, (setting.mark,), shown)
+
+
+def _row(rate: Rate) -> Row:
+    return Row(
+        cells={
+            "question": rate.question,
+            "country": rate.country,
+            "who": rate.who,
+            "answers": rate.estimate.n,
+            "items": rate.items,
+            "rate": estimate_cell(rate.estimate),
+        },
+        marks=rate.row_marks,
+        answers=rate.answers,
+    )
+
+
+def _figure(comparison: Comparison, question: str, rates: Sequence[Rate]) -> Figure:
+    shown = [rate for rate in rates if rate.question == question and rate.estimate.defined]
+    return Figure(
+        code=f"by_country_{question}",
+        title=f"Culture rate by country: {question}",
+        caption=f"Share of answers that choose culture, with 95 % bootstrap interval over items; n counts answers. "
+        f"{comparison.legend}",
+        spec=rate_bars(
+            [_bar(rate) for rate in shown],
+            countries=list(dict.fromkeys(rate.country for rate in shown)),
+            who=list(dict.fromkeys(rate.who for rate in shown)),
+        ),
+    )
+
+
+def _bar(rate: Rate) -> dict[str, Any]:
+    label = f"{rate.who} {rate.estimate.value:.2f}, n = {rate.estimate.n}"
+    return {
+        "country": rate.country,
+        "who": rate.who,
+        "mark": rate.mark,
+        "label": label,
+        **estimate_cell(rate.estimate),
+    }

@@ -1,0 +1,70 @@
+"""What people would do themselves against what they hold to be the norm, by country."""
+
+import numpy as np
+import pandas as pd
+
+from evaluation.metrics.gap import NormPersonalGap, norm_personal_gap
+from evaluation.metrics.result import Estimate
+from evaluation.sections.comparison import Comparison
+from evaluation.sections.shape import Column, Row, Section, Table, estimate_cell
+
+COLUMNS = (
+    Column("country", "Country"),
+    Column("people", "People", "count", "n"),
+    Column("pairs", "Pairs", "count", "n"),
+    Column("personal", "Allow rate, personal", "estimate", "0 to 1"),
+    Column("norm", "Allow rate, norm", "estimate", "0 to 1"),
+    Column("gap", "Norm-personal gap", "estimate", "−1 to 1"),
+    Column("mcnemar_p", "McNemar, exact", "estimate", "p"),
+)
+
+
+def human_gap(comparison: Comparison) -> Section | None:
+    """None when the report does not ask both questions or nobody answered both about one item."""
+    pairs, parameters = comparison.frames.pairs, comparison.parameters
+    asked = {parameters.personal_question, parameters.norm_question} <= set(parameters.questions)
+    if not asked or pairs.empty:
+        return None
+    countries = sorted(set(pairs["country"]))
+    rows = [_row(comparison, country or "Not stated", pairs[pairs["country"] == country]) for country in countries]
+    if len(countries) > 1:
+        rows.append(_row(comparison, "All", pairs))
+    return Section(
+        code="human_gap",
+        title="What people do and what they expect",
+        paragraphs=(
+            f"Each pair is one person's answers to {parameters.personal_question} and {parameters.norm_question} about "
+            "one item. The gap is the allow rate of the personal question minus that of the norm question: positive "
+            "when people allow more for themselves than they see as the norm. Brackets are 95 % intervals that let the "
+            "answers of one person depend on each other.",
+        ),
+        tables=(
+            Table("human_gap", "Norm-personal gap of the people", "People who answered both.", COLUMNS, tuple(rows)),
+        ),
+    )
+
+
+def _row(comparison: Comparison, country: str, pairs: pd.DataFrame) -> Row:
+    gap = _gap(pairs)
+    named = "" if country in ("All", "Not stated") else country
+    return Row(
+        cells={
+            "country": country,
+            "people": int(pairs["respondent"].nunique()),
+            "pairs": gap.paired.n,
+            "personal": estimate_cell(Estimate(gap.personal_allow_rate, gap.n_personal)),
+            "norm": estimate_cell(Estimate(gap.norm_allow_rate, gap.n_norm)),
+            "gap": estimate_cell(gap.paired),
+            "mcnemar_p": estimate_cell(Estimate(gap.mcnemar_p, gap.paired.n)),
+        },
+        marks=comparison.people_marks,
+        answers=comparison.answers_of_people(comparison.parameters.personal_question, named),
+    )
+
+
+def _gap(pairs: pd.DataFrame) -> NormPersonalGap:
+    """The counts spread out again; to allow the preference is not to choose culture."""
+    personal, norm, respondents = (
+        np.repeat(pairs[name].to_numpy(), pairs["n"]) for name in ("personal", "norm", "respondent")
+    )
+    return norm_personal_gap(1 - personal, 1 - norm, respondents=respondents)

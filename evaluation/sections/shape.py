@@ -1,0 +1,83 @@
+"""What a section is made of, as it is stored with the report: paragraphs, tables, figures."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from evaluation.figures import Mark
+from evaluation.metrics.result import Estimate
+
+Cell = str | int | float | None | dict[str, Any]
+ColumnKind = Literal["text", "count", "estimate"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """`unit` stands in the header. A column that is only in the download has `shown` False."""
+
+    key: str
+    label: str
+    kind: ColumnKind = "text"
+    unit: str = ""
+    shown: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """`marks` are the badges of who answered; `answers` the responses page's parameters for what is behind the row."""
+
+    cells: Mapping[str, Cell]
+    marks: tuple[Mark, ...] = ()
+    answers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    code: str  # unique in the report
+    title: str
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A Vega-Lite specification that holds its own data."""
+
+    code: str  # unique in the report
+    title: str
+    caption: str
+    spec: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    code: str
+    title: str
+    paragraphs: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
+    figures: tuple[Figure, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """The section as plain JSON values."""
+        return asdict(self)
+
+
+def estimate_cell(estimate: Estimate) -> dict[str, Any]:
+    """The estimate with None in place of NaN, which JSON does not have.
+
+    >>> estimate_cell(Estimate(0.5, 4))
+    {'value': 0.5, 'n': 4, 'low': None, 'high': None, 'reason': ''}
+    """
+    return {
+        "value": _defined(estimate.value),
+        "n": estimate.n,
+        "low": _defined(estimate.low),
+        "high": _defined(estimate.high),
+        "reason": estimate.reason,
+    }
+
+
+def _defined(number: float) -> float | None:
+    return None if math.isnan(number) else float(number)

@@ -1,0 +1,85 @@
+"""Pages of reports: the list, a new one, one report."""
+
+from datetime import timedelta
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from evaluation import presentation, services
+from evaluation.forms import AlignmentForm
+from evaluation.models import Report
+from evaluation.parameters import ReportError
+from projects.access import MANAGERS, READERS, project_view
+from projects.models import Project
+
+PATIENCE = timedelta(minutes=1)  # a report takes seconds; after this its worker is probably gone
+STOP_POLLING = 286  # htmx asks no more after this status
+
+
+@project_view(*READERS)
+def reports(request: HttpRequest, project: Project) -> HttpResponse:
+    context = {
+        "project": project,
+        "nav": "reports",
+        "reports": project.reports.for_list(),
+        "may_create": request.role in MANAGERS,  # type: ignore[attr-defined]
+    }
+    return render(request, "evaluation/reports.html", context)
+
+
+@project_view(*MANAGERS)
+def new_report(request: HttpRequest, project: Project) -> HttpResponse:
+    form = AlignmentForm(request.POST if request.method == "POST" else None, project=project)
+    if request.method == "POST" and form.is_valid():
+        try:
+            report = services.create_report(
+                project=project,
+                title=form.cleaned_data["title"],
+                kind=Report.Kind.ALIGNMENT,
+                parameters=form.parameters,
+                created_by=request.user,
+            )
+        except ReportError as error:
+            form.add_error(None, str(error))
+        else:
+            return redirect("report", slug=project.slug, pk=report.pk)
+    context = {"project": project, "nav": "reports", "form": form}
+    return render(request, "evaluation/new_report.html", context, status=422 if form.errors else 200)
+
+
+@project_view(*READERS)
+def report(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """The report; while it is being computed, htmx asks for the fragment of its state every two seconds."""
+    found = get_object_or_404(project.reports.select_related("created_by"), pk=pk)
+    pending = found.status == Report.Status.PENDING
+    if request.htmx:  # type: ignore[attr-defined]
+        if not pending:
+            return HttpResponse(status=STOP_POLLING, headers={"HX-Refresh": "true"})
+        return render(request, "evaluation/pending.html", _state(request, project, found))
+    context = _state(request, project, found) | {
+        "nav": "reports",
+        "sections": presentation.sections(found),
+        "parameters": presentation.parameters(found),
+    }
+    return render(request, "evaluation/report.html", context)
+
+
+@require_POST
+@project_view(*MANAGERS)
+def build(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    found = get_object_or_404(project.reports, pk=pk)
+    if not services.build_again(report=found):
+        messages.info(request, "This report is ready and stays as it is; make a new one to compute it again.")
+    return redirect("report", slug=project.slug, pk=pk)
+
+
+def _state(request: HttpRequest, project: Project, found: Report) -> dict[str, object]:
+    return {
+        "project": project,
+        "report": found,
+        "overdue": timezone.now() - found.requested_at > PATIENCE,
+        "may_create": request.role in MANAGERS,  # type: ignore[attr-defined]
+    }

@@ -1,0 +1,72 @@
+"""Figures hold their data, obey the schema and say in words what they show."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluation import figure_files
+from evaluation.figures import COOL, WARM, agreement_scatter, interval_dots, rate_bars
+
+PEOPLE = {"question": "norm", "who": "People with people", "mark": "human", "label": "norm 0.90"}
+MODEL = {"question": "norm", "who": "tiny · As Brazil", "mark": "demo-model", "label": "norm 0.50"}
+DOTS = [
+    PEOPLE | {"value": 0.9, "low": None, "high": None, "n": 9},
+    MODEL | {"value": 0.5, "low": 0.25, "high": 0.75, "n": 9},
+]
+WHO = ["People with people", "tiny · As Brazil"]
+
+
+def dots(domain: tuple[float, float] = (0, 1)) -> dict[str, Any]:
+    return interval_dots(DOTS, who=WHO, x_title="Majority alignment", domain=domain)
+
+
+def svg(spec: dict[str, Any]) -> str:
+    return figure_files.render(spec, "svg").decode()
+
+
+def test_labels_stand_in_the_svg():
+    drawn = svg(dots())
+    for words in ("norm 0.90", "norm 0.50", "People with people", "As Brazil", "Majority alignment"):
+        assert words in drawn, words
+
+
+def test_demo_models_are_outlined_and_people_solid():
+    marks = re.findall(r'aria-roledescription="point"[^>]*fill="([^"]+)" stroke="([^"]+)"', svg(dots()))
+    assert marks == [(WARM, WARM), ("transparent", COOL)]
+
+
+def test_a_signed_gap_has_a_line_at_zero():
+    assert len(dots((-1, 1))["layer"]) == len(dots()["layer"]) + 1
+
+
+def test_bars_carry_who_and_n():
+    row = {"country": "Brazil", "who": "People", "mark": "simulated", "value": 0.5, "low": 0.2, "high": 0.8, "n": 4}
+    spec = rate_bars([row | {"label": "People 0.50, n = 4"}], countries=["Brazil"], who=["People"])
+    assert "People 0.50, n = 4" in svg(spec)
+
+
+def test_a_legend_is_drawn_only_for_several_models():
+    points = [{"who": who, "mark": "model", "u": 0.6, "v": 0.7, "items": 2} for who in ("one", "two")]
+    assert "shape" in agreement_scatter(points)["layer"][1]["encoding"]
+    assert "shape" not in agreement_scatter(points[:1])["layer"][1]["encoding"]
+
+
+def test_nothing_is_fetched_when_a_figure_is_drawn():
+    with pytest.raises(ValueError, match=r"(?i)not allowed|denied"):
+        figure_files.render({**dots(), "data": {"url": "http://127.0.0.1:9/data.json"}}, "svg")
+
+
+def test_a_figure_is_rendered_once(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    settings.VAR_DIR = tmp_path
+    first = figure_files.paper_file(dots(), "svg")
+    monkeypatch.setattr(figure_files, "render", None)
+    assert figure_files.paper_file(dots(), "svg") == first
+    assert len(list(tmp_path.rglob("*.svg"))) == 1
+
+
+def test_the_data_of_a_figure_are_its_rows():
+    lines = figure_files.data_csv(dots()).splitlines()
+    assert lines[0] == "question,who,mark,value,low,high,n,label"
+    assert lines[1] == "norm,People with people,human,0.9,,,9,norm 0.90"

@@ -1,0 +1,173 @@
+"""Pages and downloads of reports, requested for real."""
+
+import csv
+import io
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from html import unescape
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from evaluation.models import Report
+from evaluation.services import build_report, create_report
+from projects.models import User
+from tests.evaluation.conftest import Paired
+
+pytestmark = pytest.mark.django_db
+ClientAs = Callable[[User | None], Client]
+
+
+@pytest.fixture
+def report(answered: Paired, parameters: dict[str, Any]) -> Report:
+    made = create_report(
+        project=answered.project, title="Wave 1", kind=Report.Kind.ALIGNMENT, parameters=parameters, created_by=None
+    )
+    return build_report(made.pk)
+
+
+@pytest.fixture
+def reader(client_as: ClientAs, viewer: User) -> Client:
+    return client_as(viewer)
+
+
+def url(report: Report, rest: str = "") -> str:
+    return f"/p/{report.project.slug}/reports/{report.pk}/{rest}"
+
+
+def test_the_page_says_first_what_was_compared(report: Report, reader: Client):
+    page = reader.get(url(report)).content.decode()
+    order = [
+        page.index(words) for words in ("What was compared", "are simulated", "How close models come", "Data fing")
+    ]
+    assert order == sorted(order)
+    assert "badge-simulated" in page
+    assert "badge-demo-model" in page
+    assert report.data_fingerprint in page
+
+
+def test_a_number_leads_to_the_answers_behind_it(report: Report, reader: Client):
+    page = reader.get(url(report)).content.decode()
+    links = [parse_qs(urlsplit(unescape(link)).query) for link in re.findall(r'href="([^"]+/responses/[^"]+)"', page)]
+    plain = {"dataset": ["scenarios"], "question": ["personal"], "kind": ["model"], "attr_model": ["tiny"]}
+    assert plain | {"attr_persona": ["false"]} in links
+    assert plain | {"attr_persona": ["true"], "attr_country": ["Brazil"]} in links
+
+
+def test_the_list_shows_reports_and_offers_a_new_one_to_managers(
+    report: Report, reader: Client, client_as: ClientAs, researcher: User
+):
+    listed = f"/p/{report.project.slug}/reports/"
+    assert "Wave 1" in reader.get(listed).content.decode()
+    assert "New report" not in reader.get(listed).content.decode()
+    assert "New report" in client_as(researcher).get(listed).content.decode()
+
+
+def test_a_report_is_asked_for_by_form(answered: Paired, client_as: ClientAs, researcher: User, settings: Any):
+    client = client_as(researcher)
+    address = f"/p/{answered.project.slug}/reports/new/"
+    form = client.get(address).content.decode()
+    assert 'value="tiny"' in form
+    choices = {
+        "title": "By form",
+        "dataset": "scenarios",
+        "instrument": "paired",
+        "questions": ["personal", "norm"],
+        "option": "culture",
+        "kinds": ["participant"],
+        "resamples": "100",
+        "seed": "3",
+    }
+    refused = client.post(address, choices)
+    assert refused.status_code == 422
+    assert "This field is required" in refused.content.decode()  # nobody chose which people
+    made = client.post(address, choices | {"people": "simulated"})
+    report = Report.objects.get()
+    assert made.url == url(report)
+    assert (report.parameters["people"], report.parameters["seed"], report.created_by) == ("simulated", 3, researcher)
+
+
+def test_a_form_that_cannot_be_used_says_why(answered: Paired, client_as: ClientAs, researcher: User):
+    other = {"code": "age", "kind": "choice", "text": "Age?", "options": [{"code": c, "text": c} for c in ("a", "b")]}
+    from materials.services import publish_instrument
+
+    publish_instrument(project=answered.project, name="other", title="Other", questions=[other])
+    choices = {"title": "t", "dataset": "scenarios", "instrument": "other", "questions": ["norm"], "people": "all"}
+    choices |= {"option": "culture", "kinds": ["participant"], "resamples": "100", "seed": "1"}
+    answer = client_as(researcher).post(f"/p/{answered.project.slug}/reports/new/", choices)
+    assert answer.status_code == 422
+    assert "has no question norm" in answer.content.decode()
+
+
+def pending(report: Report) -> Report:
+    return Report.objects.create(project=report.project, title="p", kind="alignment", parameters=report.parameters)
+
+
+def test_a_pending_report_polls_until_it_is_there(report: Report, reader: Client):
+    waiting = pending(report)
+    assert 'hx-trigger="every 2s"' in reader.get(url(waiting)).content.decode()
+    fragment = reader.get(url(waiting), headers={"HX-Request": "true"})
+    assert "<html" not in fragment.content.decode()
+    build_report(waiting.pk)
+    done = reader.get(url(waiting), headers={"HX-Request": "true"})
+    assert (done.status_code, done.headers["HX-Refresh"]) == (286, "true")
+
+
+def test_a_report_whose_worker_is_gone_can_be_built_again(
+    report: Report, reader: Client, client_as: ClientAs, researcher: User
+):
+    waiting = pending(report)
+    assert "Build again" not in client_as(researcher).get(url(waiting)).content.decode()
+    Report.objects.filter(pk=waiting.pk).update(requested_at=timezone.now() - timedelta(minutes=2))
+    assert "Build again" in client_as(researcher).get(url(waiting)).content.decode()
+    assert "Build again" not in reader.get(url(waiting)).content.decode()
+    client_as(researcher).post(url(waiting, "build/"))
+    waiting.refresh_from_db()
+    assert timezone.now() - waiting.requested_at < timedelta(minutes=1)
+
+
+def test_a_failed_report_shows_its_sentence(report: Report, reader: Client):
+    failed = pending(report)
+    Report.objects.filter(pk=failed.pk).update(status="failed", problem="The dataset is gone.")
+    assert "The dataset is gone." in reader.get(url(failed)).content.decode()
+    assert reader.get(url(failed, "tables/items.csv")).status_code == 404
+
+
+def test_a_table_downloads_with_its_marks(report: Report, reader: Client):
+    answer = reader.get(url(report, "tables/alignment_personal.csv"))
+    rows = list(csv.DictReader(io.StringIO(answer.content.decode())))
+    plain = next(row for row in rows if row["setting"] == "No persona")
+    assert (plain["question"], plain["simulated"], plain["demo_model"]) == ("personal", "true", "true")
+    assert plain["majority_alignment"] == "1.0"
+    assert plain["rate_mae_n"] == "2"
+    assert plain["uncertainty_correlation"] == ""
+    assert plain["uncertainty_correlation_note"]
+
+
+def test_a_spreadsheet_runs_nothing_from_a_download(answered: Paired, parameters: dict[str, Any], reader: Client):
+    answered.record([(answered.model("=1+1"), 0, "norm", "culture")])
+    made = create_report(
+        project=answered.project, title="t", kind=Report.Kind.ALIGNMENT, parameters=parameters, created_by=None
+    )
+    build_report(made.pk)
+    assert "'=1+1" in reader.get(url(made, "tables/models.csv")).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("format", "starts"),
+    [("json", b"{"), ("csv", b"question,who"), ("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF")],
+)
+def test_a_figure_downloads_in_each_format(report: Report, reader: Client, format: str, starts: bytes):
+    answer = reader.get(url(report, f"figures/majority_alignment.{format}"))
+    assert answer.status_code == 200
+    assert answer.content.startswith(starts)
+    assert "immutable" in answer.headers["Cache-Control"]
+
+
+@pytest.mark.parametrize("rest", ["figures/none.svg", "figures/majority_alignment.exe", "tables/none.csv"])
+def test_what_a_report_does_not_have_is_not_found(report: Report, reader: Client, rest: str):
+    assert reader.get(url(report, rest)).status_code == 404
