@@ -120,6 +120,7 @@ def test_by_keyboard_alone(page: Page, study: Study) -> None:
 
 
 FOCUSED = "document.activeElement"
+IS_OPTIONAL = f"!!{FOCUSED}.closest('fieldset').querySelector('.field-optional')"
 OUTLINED = f"[{FOCUSED}, {FOCUSED}.closest('label')].some((e) => e && getComputedStyle(e).outlineStyle !== 'none')"
 
 
