@@ -72,6 +72,8 @@ class Instance:
         self.options, self.var, self.supervisor = options, var, supervisor
         self.started = time.monotonic()
         self.environment = os.environ | {"CONCORD_VAR": str(var), "PYTHONUNBUFFERED": "1"}
+        if options.host not in EVERYWHERE:  # Django answers only to its own names
+            self.environment.setdefault("ALLOWED_HOSTS", f"localhost,127.0.0.1,[::1],{options.host}")
         self.bind = _address(options.host, options.port)
         self.url = f"http://{_address(EVERYWHERE.get(options.host, options.host), options.port)}"
 
@@ -131,7 +133,8 @@ class Instance:
             self._say("PostgreSQL")
         _write_private(
             embedded.services_file(),
-            "".join(f"{name}={self.environment[name]}\n" for name in ("DATABASE_URL", "REDIS_URL")),
+            "".join(f"{name}={self.environment[name]}\n" for name in ("DATABASE_URL", "REDIS_URL"))
+            + f"CONCORD_URL={self.url}\n",
         )
 
     def _prepare(self) -> None:
@@ -163,7 +166,8 @@ class Instance:
         print(f"\nConcord is ready: {self.url}/\nLogs: {self.var / 'log'}", flush=True)
         demo = self.var / "run" / "demo.json"
         if self.options.demo and demo.exists():
-            print("\n".join(json.loads(demo.read_text(encoding="utf-8"))["lines"]), flush=True)
+            lines = "\n".join(json.loads(demo.read_text(encoding="utf-8"))["lines"])
+            print(lines.replace(" /s/", f" {self.url}/s/"), flush=True)
         print("Ctrl-C stops it.\n", flush=True)
 
     def _fill_demo(self) -> None:
