@@ -190,3 +190,9 @@ class Call(models.Model):
 
     def __str__(self) -> str:
         return f"call {self.pk} of job {self.job_id}"
+
+    @property
+    def persona(self) -> dict[str, Any]:
+        """The persona that the call's respondent answers as; {} for the model as itself."""
+        own = ("model", "endpoint", "persona")
+        return {name: value for name, value in self.respondent.attributes.items() if name not in own}

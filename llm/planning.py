@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import cache
 from typing import Any
 
-from llm.models import Endpoint, Job
+from llm.models import Endpoint, Job, Prompt
 from llm.parsing import answer_format, lettered_options
 from llm.rendering import render_messages
 from materials.models import Item
@@ -91,8 +91,23 @@ def cells(job: Job) -> Iterator[dict[str, Any]]:
 def call_messages(
     job: Job, content: Mapping[str, Any], persona: Mapping[str, Any], orders: Mapping[str, Sequence[str]]
 ) -> list[dict[str, str]]:
-    """The chat messages of one call. A template sees `item`, `persona` (or none), `questions` and `answer_format`."""
-    questions = job.questions
+    """The chat messages of one call."""
+    return prompt_messages(job.prompt, job.questions, content, persona, orders)
+
+
+def preview_messages(prompt: Prompt, questions: Sequence[Any], content: Mapping[str, Any]) -> list[dict[str, str]]:
+    """The messages for an item's content without persona, options in the instrument's own order."""
+    return prompt_messages(prompt, questions, content, {}, {})
+
+
+def prompt_messages(
+    prompt: Prompt,
+    questions: Sequence[Any],
+    content: Mapping[str, Any],
+    persona: Mapping[str, Any],
+    orders: Mapping[str, Sequence[str]],
+) -> list[dict[str, str]]:
+    """The rendered templates, which see `item`, `persona` (or none), `questions` and `answer_format`."""
     shown = [
         {
             "code": question.code,
@@ -112,7 +127,7 @@ def call_messages(
         "questions": shown,
         "answer_format": answer_format(questions, orders),
     }
-    return render_messages(job.prompt.system, job.prompt.user, variables)
+    return render_messages(prompt.system, prompt.user, variables)
 
 
 def make_plan(job: Job) -> Plan:

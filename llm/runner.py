@@ -27,7 +27,6 @@ from llm.slots import EndpointSlots
 BATCH_CALLS = 50
 BATCH_SECONDS = 0.5
 BEAT_SECONDS = 1.0
-PERSONA_FIELDS_LEFT_OUT = ("model", "endpoint", "persona")
 
 
 @dataclass(frozen=True)
@@ -125,7 +124,7 @@ class Runner:
 
     def _render(self, call: Call) -> bool:
         try:
-            call.messages = call_messages(self.job, call.item.content, persona_of(call), call.orders)
+            call.messages = call_messages(self.job, call.item.content, call.persona, call.orders)
         except (PromptError, ValueError) as error:
             self._deliver(Outcome(call, Call.Status.ERROR, {"problem": str(error)[:500]}))
             return False
@@ -204,9 +203,3 @@ class Runner:
                 await self._gate.stop(Halt())
             if self.halt is not None:
                 self._freed.set()
-
-
-def persona_of(call: Call) -> dict[str, Any]:
-    """The persona that the call's respondent answers as; {} for the model as itself."""
-    attributes = call.respondent.attributes
-    return {name: value for name, value in attributes.items() if name not in PERSONA_FIELDS_LEFT_OUT}

@@ -19,8 +19,8 @@ from materials.models import Dataset, Instrument
 from projects.models import Project, User
 
 __all__ = [
-    "EndpointError", "JobError", "endpoint_config", "pause_job", "plan_job", "probe_endpoint", "publish_prompt",
-    "resume_job", "retry_failed", "save_endpoint", "start_job", "stop_job",
+    "EndpointError", "JobError", "discard_plan", "endpoint_config", "pause_job", "plan_job", "probe_endpoint",
+    "publish_prompt", "resume_job", "retry_failed", "save_endpoint", "start_job", "stop_job",
 ]  # fmt: skip
 
 RUN_SHARD = "llm.tasks.run_shard"
@@ -102,6 +102,12 @@ def start_job(*, job: Job) -> Job:
         enqueue(job)
     job.refresh_from_db()
     return job
+
+
+def discard_plan(*, job: Job) -> bool:
+    """Delete a job that was never started."""
+    deleted, _ = Job.objects.filter(pk=job.pk, status=Job.Status.PLANNED).delete()
+    return bool(deleted)
 
 
 def resume_job(*, job: Job) -> bool:

@@ -1,0 +1,189 @@
+"""Forms of the models pages."""
+
+from itertools import product
+from typing import Any
+
+from django import forms
+from django.conf import settings
+
+from llm.models import Endpoint, Job
+from llm.querysets import known_countries
+from llm.rendering import PromptError, check_template
+from materials.questions import QuestionError
+from projects.models import Project
+
+AGE_GROUPS = [("younger", "Younger"), ("older", "Older")]
+MATERIALS = ("dataset", "instrument", "prompt", "endpoint")
+GENDERS = [("female", "Female"), ("male", "Male")]
+
+
+class EndpointForm(forms.ModelForm):
+    key = forms.CharField(
+        label="Key",
+        required=False,
+        strip=True,
+        max_length=2000,
+        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
+        help_text="Stored encrypted and never shown again. Empty keeps the stored one; another server drops it.",
+    )
+    forget_key = forms.BooleanField(label="Forget the stored key", required=False)
+
+    class Meta:
+        model = Endpoint
+        fields = [
+            "name", "base_url", "model", "key_variable", "concurrency", "requests_per_minute", "timeout_seconds",
+            "price_per_million_in", "price_per_million_out",
+        ]  # fmt: skip
+        labels = {
+            "base_url": "Base URL",
+            "key_variable": "Key from environment variable",
+            "concurrency": "Calls at once",
+            "requests_per_minute": "Calls a minute",
+            "timeout_seconds": "Time-out (s)",
+            "price_per_million_in": "Price of a million prompt tokens",
+            "price_per_million_out": "Price of a million answer tokens",
+        }
+        help_texts = {
+            "base_url": "OpenAI-compatible, usually ending in /v1, like http://127.0.0.1:8080/v1.",
+            "model": "As the server names it.",
+            "key_variable": f"Its name starts with {settings.MODEL_KEY_VARIABLE_PREFIX}. The variable of the same name "
+            "with _URL at its end says which server may get the key.",
+            "price_per_million_in": "In any currency, the same for both prices.",
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # Any host may serve a model, also one without dots; what is refused is said in llm.endpoints.
+        self.fields["base_url"] = forms.CharField(
+            label="Base URL", max_length=500, help_text=self.fields["base_url"].help_text
+        )
+        for name, lowest in {"concurrency": 1, "requests_per_minute": 1, "timeout_seconds": 0.1}.items():
+            self.fields[name] = _bounded(self.fields[name], lowest)
+        if not self.instance.key_encrypted:
+            del self.fields["forget_key"]
+        self.order_fields(["name", "base_url", "model", "key", "forget_key", "key_variable"])
+
+    def _post_clean(self) -> None:
+        """The service changes the endpoint, after its own checks; the instance stays as it is stored."""
+
+
+class PromptForm(forms.Form):
+    name = forms.SlugField(max_length=80, help_text="A name that is there gets a new version.")
+    system = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 4}), strip=False)
+    user = forms.CharField(
+        widget=forms.Textarea(attrs={"rows": 12}),
+        strip=False,
+        help_text="Jinja2. Names with a value: item (the item's fields), persona (or none), questions, answer_format.",
+    )
+
+    def clean_system(self) -> str:
+        return _checked(self.cleaned_data["system"])
+
+    def clean_user(self) -> str:
+        return _checked(self.cleaned_data["user"])
+
+
+class JobForm(forms.ModelForm):
+    """A job's plan. Personas are every combination of the ticked countries, age groups and genders."""
+
+    question_codes = forms.CharField(
+        label="Questions",
+        required=False,
+        help_text="Codes separated by commas; empty asks all questions of the instrument.",
+    )
+    alone = forms.BooleanField(label="Without persona", required=False, initial=True)
+    countries = forms.MultipleChoiceField(
+        label="Personas from", required=False, widget=forms.CheckboxSelectMultiple, help_text="Countries in the data."
+    )
+    age_groups = forms.MultipleChoiceField(
+        label="Age groups of the personas", required=False, choices=AGE_GROUPS, widget=forms.CheckboxSelectMultiple
+    )
+    genders = forms.MultipleChoiceField(
+        label="Genders of the personas", required=False, choices=GENDERS, widget=forms.CheckboxSelectMultiple
+    )
+
+    class Meta:
+        model = Job
+        fields = [
+            "name", "kind", "dataset", "instrument", "prompt", "endpoint", "max_items", "samples", "temperature",
+            "max_tokens", "seed",
+        ]  # fmt: skip
+        labels = {
+            "max_items": "Items at most",
+            "samples": "Answers to each question",
+            "max_tokens": "Tokens an answer at most",
+        }
+        help_texts = {
+            "samples": "More than one needs a temperature above 0 to differ.",
+            "temperature": "At 0 an equal request is asked once, and its answer reused and marked.",
+            "seed": "Draws the order of options.",
+        }
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in MATERIALS:
+            self.fields[name].queryset = self.fields[name].queryset.filter(project=project)  # type: ignore[attr-defined]
+        self.fields["countries"].choices = [(name, name) for name in known_countries(project)]  # type: ignore[attr-defined]
+        limits = {"max_items": (1, None), "samples": (1, 1000), "temperature": (0, 2), "max_tokens": (1, 100_000)}
+        for name, (lowest, highest) in limits.items():
+            self.fields[name] = _bounded(self.fields[name], lowest, highest)
+        self.missing = [
+            name
+            for name in MATERIALS
+            if not self.fields[name].queryset.exists()  # type: ignore[attr-defined]
+        ]
+        last = ["question_codes", "prompt", "endpoint", "alone", "countries", "age_groups", "genders"]
+        self.order_fields(["name", "kind", "dataset", "instrument", *last])
+
+    def _post_clean(self) -> None:
+        """The service makes the job, after its own checks."""
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        codes = [code.strip() for code in data.get("question_codes", "").split(",") if code.strip()]
+        data["question_codes"] = codes
+        if data.get("instrument"):
+            try:
+                data["instrument"].questionnaire.only(codes)
+            except QuestionError as error:
+                self.add_error("question_codes", str(error))
+        return data
+
+    def personas(self) -> list[dict[str, str]]:
+        """The personas as attributes, in the order of the form; {} is none."""
+        ticked = {name: self.cleaned_data[name] for name in ("countries", "age_groups", "genders")}
+        attributes = [
+            [(attribute, value) for value in ticked[name]]
+            for name, attribute in (("countries", "country"), ("age_groups", "age_group"), ("genders", "gender"))
+            if ticked[name]
+        ]
+        combined = [dict(pairs) for pairs in product(*attributes)] if attributes else []
+        return ([{}] if self.cleaned_data["alone"] else []) + combined
+
+    def plan(self) -> dict[str, Any]:
+        """The arguments of plan_job."""
+        own = {"alone", "countries", "age_groups", "genders"}
+        return {name: value for name, value in self.cleaned_data.items() if name not in own} | {
+            "personas": self.personas()
+        }
+
+
+def _checked(source: str) -> str:
+    source = source.replace("\r\n", "\n")
+    try:
+        check_template(source)
+    except PromptError as error:
+        raise forms.ValidationError(str(error)) from error
+    return source
+
+
+def _bounded(field: Any, lowest: float, highest: float | None = None) -> Any:
+    """The same number field with bounds, in the page and in the check."""
+    return type(field)(
+        label=field.label,
+        help_text=field.help_text,
+        required=field.required,
+        initial=field.initial,
+        min_value=lowest,
+        max_value=highest,
+    )

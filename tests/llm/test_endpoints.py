@@ -1,0 +1,153 @@
+"""Endpoints: whose key goes where, what is refused, and what a test stores."""
+
+import pytest
+from django.urls import reverse
+
+from llm.models import Endpoint
+from llm.services import EndpointError, endpoint_config, probe_endpoint, save_endpoint
+from projects.models import AuditEvent
+from tests.llm.jobs import JobMaker
+from tests.model_server import MODEL, Script, ScriptedModelServer
+
+pytestmark = pytest.mark.django_db(transaction=True)
+URL = "http://models.example.org/v1"
+KEY = "sk-very-secret-0123456789"
+
+
+def save(project, endpoint=None, **changes):
+    given = {"name": "hosted", "base_url": URL, "model": "m"} | changes
+    return save_endpoint(project=project, endpoint=endpoint, **given)
+
+
+def test_a_key_is_stored_encrypted_and_kept_when_nothing_is_given(project):
+    endpoint = save(project, key=KEY)
+    assert KEY not in str(Endpoint.objects.values().get())
+    save(project, endpoint, concurrency=9)
+    stored = Endpoint.objects.get()
+    assert endpoint_config(stored).api_key == KEY
+    assert stored.concurrency == 9
+    assert KEY not in str(list(AuditEvent.objects.values()))
+
+
+def test_another_server_drops_the_stored_key_and_what_was_found_out(project):
+    endpoint = save(project, key=KEY)
+    Endpoint.objects.update(capabilities={"ok": True}, probed_at="2026-01-01T00:00Z")
+    endpoint.refresh_from_db()
+    save(project, endpoint, base_url="HTTP://models.example.org:80/v1/")  # the same server in other words
+    assert endpoint_config(Endpoint.objects.get()).api_key == KEY
+    save(project, endpoint, base_url="http://attacker.example/v1")
+    stored = Endpoint.objects.get()
+    assert endpoint_config(stored).api_key == ""
+    assert (stored.capabilities, stored.probed_at) == ({}, None)
+
+
+def test_a_key_can_be_forgotten_and_is_when_a_variable_takes_its_place(project):
+    endpoint = save(project, key=KEY)
+    save(project, endpoint, forget_key=True)
+    assert Endpoint.objects.get().key_encrypted == ""
+    save(project, endpoint, key=KEY)
+    save(project, endpoint, key_variable="CONCORD_MODEL_KEY_HOSTED")
+    assert Endpoint.objects.get().key_encrypted == ""
+
+
+def test_a_key_from_the_environment_goes_only_to_the_server_it_is_for(project, monkeypatch):
+    endpoint = save(project, key_variable="CONCORD_MODEL_KEY_HOSTED")
+    with pytest.raises(EndpointError, match="which is not set"):
+        endpoint_config(endpoint)
+    monkeypatch.setenv("CONCORD_MODEL_KEY_HOSTED", KEY)
+    with pytest.raises(EndpointError, match="set CONCORD_MODEL_KEY_HOSTED_URL to that address"):
+        endpoint_config(endpoint)
+    monkeypatch.setenv("CONCORD_MODEL_KEY_HOSTED_URL", URL + "/")
+    assert endpoint_config(endpoint).api_key == KEY
+    monkeypatch.setenv("CONCORD_MODEL_KEY", "embedded-token")
+    monkeypatch.setenv("CONCORD_MODEL_BASE_URL", "http://127.0.0.1:8099/v1")
+    own = save(project, name="own", base_url="http://127.0.0.1:8099/v1", key_variable="CONCORD_MODEL_KEY")
+    assert endpoint_config(own).api_key == "embedded-token"
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"base_url": "ftp://a/v1"}, "must start with http"),
+        ({"base_url": "models.example.org"}, "must start with http"),
+        ({"base_url": "http://user:pw@a/v1"}, "holds a user or password"),
+        ({"base_url": "http://a:99999/v1"}, "cannot be read"),
+        ({"base_url": "http://169.254.169.254/latest"}, "machines' own metadata"),
+        ({"base_url": "http://[fe80::1]/v1"}, "machines' own metadata"),
+        ({"base_url": "http://[::ffff:169.254.169.254]/v1"}, "machines' own metadata"),
+        ({"base_url": "http://metadata.google.internal./v1"}, "machines' own metadata"),
+        ({"key_variable": "SECRET_KEY"}, "must be named CONCORD_MODEL_KEY"),
+        ({"key_variable": "CONCORD_MODEL_KEY_A", "key": "k"}, "not both"),
+    ],
+)
+def test_what_cannot_be_an_endpoint_is_refused_with_a_reason(project, changes, words):
+    with pytest.raises(EndpointError, match=words):
+        save(project, **changes)
+    assert not Endpoint.objects.exists()
+
+
+def test_names_are_used_once_a_project(project):
+    endpoint = save(project)
+    save(project, endpoint, model="n")
+    with pytest.raises(EndpointError, match="choose another name"):
+        save(project)
+
+
+def test_an_endpoint_that_has_answered_stays_the_same_model(jobs: JobMaker):
+    with ScriptedModelServer() as server:
+        job = jobs.run(server, n=1)
+    endpoint = job.endpoint
+    with pytest.raises(EndpointError, match="make a new endpoint"):
+        save(jobs.project, endpoint, base_url=endpoint.base_url, model="another")
+    with pytest.raises(EndpointError, match="make a new endpoint"):
+        save(jobs.project, endpoint, base_url=endpoint.base_url, model=MODEL, demo_model=True)
+    save(jobs.project, endpoint, base_url="http://127.0.0.1:1/v1", model=MODEL)  # a local server's port may change
+
+
+def test_a_test_stores_what_the_server_can_do(project):
+    with ScriptedModelServer(Script(rejects=["seed", "max_tokens"], api_key=KEY)) as server:
+        endpoint = save(project, base_url=server.base_url, model=MODEL, key=KEY, timeout_seconds=2)
+        probe_endpoint(endpoint=endpoint)
+    assert endpoint.probed_at is not None
+    config = endpoint_config(Endpoint.objects.get())
+    assert (config.supports_seed, config.token_limit_field) == (False, "max_completion_tokens")
+    assert "It refuses a seed: samples cannot be repeated exactly." in endpoint.capabilities["sentences"]
+
+
+def test_the_pages_make_test_and_change_an_endpoint_without_ever_showing_the_key(project, researcher, client_as):
+    client = client_as(researcher)
+    with ScriptedModelServer(Script(api_key=KEY)) as server:
+        data = {
+            "name": "hosted",
+            "base_url": server.base_url,
+            "model": MODEL,
+            "key": KEY,
+            "concurrency": 4,
+            "timeout_seconds": 2,
+        }
+        answer = client.post(reverse("endpoint_new", args=[project.slug]), data)
+        endpoint = Endpoint.objects.get()
+        url = reverse("endpoint", args=[project.slug, endpoint.pk])
+        assert (answer.status_code, answer.url) == (302, url)
+        page = client.post(reverse("endpoint_test", args=[project.slug, endpoint.pk]), follow=True)
+    text = page.content.decode()
+    assert "hosted answers." in text
+    assert "It takes a seed." in text
+    assert "with a stored key" in text
+    assert KEY not in text
+    assert endpoint.key_encrypted not in text
+    refused = client.post(url, data | {"base_url": "http://169.254.169.254/"})
+    assert refused.status_code == 422
+    assert "169.254.169.254 is an address" in refused.content.decode()
+    wrong = client.post(url, data | {"concurrency": 0})
+    assert "Ensure this value is greater than or equal to 1" in wrong.content.decode()
+    client.post(url, data | {"key": "", "price_per_million_in": "0.5"})
+    changed = Endpoint.objects.get()
+    assert endpoint_config(changed).api_key == KEY
+    assert changed.price_per_million_in is not None
+
+
+def test_a_test_without_its_key_says_what_to_set(project, researcher, client_as):
+    endpoint = save(project, key_variable="CONCORD_MODEL_KEY_NOWHERE")
+    page = client_as(researcher).post(reverse("endpoint_test", args=[project.slug, endpoint.pk]), follow=True)
+    assert "takes its key from CONCORD_MODEL_KEY_NOWHERE, which is not set" in page.content.decode()
