@@ -120,9 +120,9 @@ def participant_screen(request: HttpRequest, key: str, session_key: str, positio
     if request.method == "GET":  # the address of a page with errors, opened again
         return redirect(address)
     session = get_object_or_404(_sessions(key), key=session_key)
-    answers = _form_answers(request.POST, session.study)
+    answers, asked = _form_answers(request.POST, session.study), request.POST.getlist("asked")
     try:
-        submission = submit_screen(session=session, position=position, answers=answers)
+        submission = submit_screen(session=session, position=position, answers=answers, asked=asked)
     except AnswersRefusedError as refused:
         screen = current_screen(session)
         if screen is None or screen.position != position:
@@ -134,10 +134,12 @@ def participant_screen(request: HttpRequest, key: str, session_key: str, positio
 
 
 def _form_answers(form: QueryDict, study: Study) -> dict[str, Any]:
-    """The form's values by question code: lists where several may be chosen."""
+    """The form's values by question code: lists where several may be chosen, and line ends as browsers count them."""
     questions = (*study.item_questions, *study.demographic_questions)
     several = {question.code for question in questions if question.kind == "multi"}
-    return {code: form.getlist(code) if code in several else form.get(code) for code in form}
+    return {
+        code: form.getlist(code) if code in several else str(form.get(code, "")).replace("\r\n", "\n") for code in form
+    }
 
 
 def _notice(query: QueryDict, session: Session) -> dict[str, Any]:

@@ -44,7 +44,7 @@ class SessionQuerySet(models.QuerySet["Session"]):
         """
         recently = (now or timezone.now()) - LEFT_AFTER
         active = Exists(self.model.objects.filter(pk=OuterRef("pk"), screens__shown_at__gte=recently))
-        started = Q(status="started")
+        started, moving = Q(status="started"), Q(active=True) | Q(started_at__gte=recently)
         rows = (
             self.annotate(active=active)
             .values("simulated")
@@ -54,8 +54,8 @@ class SessionQuerySet(models.QuerySet["Session"]):
                 completed=Count("pk", filter=Q(status="completed")),
                 failed_attention=Count("pk", filter=Q(status="failed_attention")),
                 no_consent=Count("pk", filter=Q(status="no_consent")),
-                running=Count("pk", filter=started & Q(active=True)),
-                left=Count("pk", filter=started & Q(active=False)),
+                running=Count("pk", filter=started & moving),
+                left=Count("pk", filter=started & ~moving),
                 seconds=MedianSeconds(F("finished_at") - F("started_at"), filter=Q(status="completed")),
             )
             .order_by("simulated")

@@ -77,7 +77,8 @@ def _live(study: Study) -> dict[str, Any]:
         ],
         "has_simulated": True in funnel,
         "attributes": [
-            (question.text, _split(sessions.by_attribute(question.code))) for question in study.demographic_questions
+            (question.text, _split(sessions.by_attribute(question.code), question))
+            for question in study.demographic_questions
         ],
         "balance": _balance(study),
         "recent": sessions.recent(RECENT_SESSIONS),
@@ -85,8 +86,12 @@ def _live(study: Study) -> dict[str, Any]:
     }
 
 
-def _split(counts: dict[str, dict[bool, int]]) -> list[tuple[str, int, int]]:
-    return [(value, found.get(False, 0), found.get(True, 0)) for value, found in counts.items()]
+def _split(counts: dict[str, dict[bool, int]], question: Any) -> list[tuple[str, int, int]]:
+    """Each option of the question with its counts, those that nobody chose as well; then whatever else there is."""
+    words = {option.code: option.text for option in getattr(question, "options", ())}
+    by_word = {words.get(value, value): found for value, found in counts.items()}
+    rows = [*words.values(), *(value for value in by_word if value not in words.values())]
+    return [(word, by_word.get(word, {}).get(False, 0), by_word.get(word, {}).get(True, 0)) for word in rows]
 
 
 def _balance(study: Study) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """A person's way from screen to screen. The database decides which screen is next and which answer came first."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -65,25 +65,28 @@ def current_screen(session: Session) -> Screen | None:
     return screen
 
 
-def submit_screen(*, session: Session, position: int, answers: Mapping[str, Any]) -> Submission:
+def submit_screen(
+    *, session: Session, position: int, answers: Mapping[str, Any], asked: Collection[str] | None = None
+) -> Submission:
     """Store what a person sent for a screen, once: the first that arrives counts, whatever arrives later.
 
-    `answers` are the form's values by question code. Raises AnswersRefusedError when one is missing or not allowed.
-    When this returns, what it says is committed.
+    `answers` are the form's values by question code; `asked` the codes that stood on the form (None: all). Raises
+    AnswersRefusedError when an answer is missing or not allowed, or when the answers call for a question that was not
+    on the form. When this returns, what it says is committed.
     """
     screen = session.screens.filter(position=position).select_related("item").first()
     if screen is None or screen.shown_at is None:
         return Submission("not_reached")
     screen.session = session
     if screen.answered_at is None:
-        values = _check(screen, answers)
+        values = _check(screen, answers, asked)
         if _settle(screen, values):
             return Submission("stored", screen)
         screen.refresh_from_db(fields=["answers", "answered_at"])
     return Submission("kept", screen)
 
 
-def _check(screen: Screen, answers: Mapping[str, Any]) -> dict[str, Any]:
+def _check(screen: Screen, answers: Mapping[str, Any], asked: Collection[str] | None) -> dict[str, Any]:
     if screen.kind == Screen.Kind.CONSENT:
         if answers.get("consent") not in ("yes", "no"):
             raise AnswersRefusedError({"consent": "Choose whether you take part."})
@@ -92,6 +95,9 @@ def _check(screen: Screen, answers: Mapping[str, Any]) -> dict[str, Any]:
     errors: dict[str, str] = {}
     for question in questions_of(screen):
         if not is_shown(question, values):
+            continue
+        if asked is not None and question.code not in asked:
+            errors[question.code] = "Your other answers lead to this question."
             continue
         try:
             value = check_value(question, answers.get(question.code))

@@ -47,7 +47,7 @@ def enter(study: Study, *, participant_id: str, submission_id: str, simulated: b
 
 def enter_without_platform(study: Study, *, token: str, simulated: bool = False) -> Entered:
     """As `enter`, for a study without a platform: `token` is what the start page drew for this visitor."""
-    digest = keyed_digest("visitor", study.key, token)
+    digest = keyed_digest("simulated visitor" if simulated else "visitor", study.key, token)
     return _find(study, digest) or _begin(study, digest, simulated)
 
 

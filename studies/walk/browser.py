@@ -2,6 +2,7 @@
 
 import http.client
 from collections.abc import Mapping
+from http import HTTPStatus
 from http.cookies import SimpleCookie
 from urllib.parse import urlencode, urljoin, urlsplit
 
@@ -39,11 +40,11 @@ class Browser:
         self._connection.close()
 
     def _open(self, method: str, path: str, body: str | None, headers: dict[str, str]) -> str:
-        """The page at the end of the redirects."""
+        """The page at the end of the redirects, or the form again with what is wrong about it."""
         for _ in range(MOST_REDIRECTS):
             status, location, text = self._request(method, path, body, headers)
             if location is None:
-                if status >= 400:
+                if status >= 400 and status != HTTPStatus.UNPROCESSABLE_ENTITY:
                     raise WalkError(f"{method} {urlsplit(path).path} answered with status {status}.")
                 return text
             method, path, body, headers = "GET", urljoin(path, location), None, {}

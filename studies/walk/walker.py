@@ -1,10 +1,12 @@
 """Walks a study with simulated participants: every page over HTTP, every decision drawn by seed."""
 
+import math
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlencode
 
 from django.urls import reverse
@@ -52,6 +54,8 @@ class _Plan:
     headers: Mapping[str, str]
     expected: Mapping[str, str]
     labels: Mapping[str, Mapping[str, str]]
+    numbers: Mapping[str, Sequence[int]]
+    longest: Mapping[str, int]
     pages: int
 
 
@@ -104,6 +108,7 @@ def walk(
 
 def _plan(study: Study, base_url: str) -> _Plan:
     check = study.parsed_design.attention_check
+    questions = (*study.demographic_questions, *study.item_questions)
     return _Plan(
         study=study,
         base_url=base_url,
@@ -115,8 +120,16 @@ def _plan(study: Study, base_url: str) -> _Plan:
             for question in study.demographic_questions
             if question.kind == "choice"
         },
+        numbers={question.code: _whole_numbers(question) for question in questions if question.kind == "number"},
+        longest={question.code: question.max_length for question in questions if question.kind == "text"},
         pages=len(study.steps(1)),
     )
+
+
+def _whole_numbers(question: Any) -> range:
+    """Up to eleven whole numbers that the question allows."""
+    low = math.ceil(question.minimum if question.minimum is not None else min(0, question.maximum or 0))
+    return range(low, math.floor(min(low + 10, question.maximum if question.maximum is not None else low + 10)) + 1)
 
 
 def _choices(plan: _Plan, countries: Sequence[str]) -> dict[str, list[str]]:
@@ -135,8 +148,11 @@ def _enter(plan: _Plan, person: bots.Person) -> tuple[Browser, Page]:
     name = person.seed.replace("/", "-")
     ids = {"PROLIFIC_PID": f"bot-{name}", "STUDY_ID": "walk", "SESSION_ID": f"walk-{name}"}
     if plan.study.platform == Study.Platform.PROLIFIC:
-        return browser, read_page(browser.get(f"{plan.entry}?{urlencode(ids)}", plan.headers))
-    return browser, read_page(browser.post(plan.entry, {"token": ids["SESSION_ID"]}, plan.headers))
+        page = read_page(browser.get(f"{plan.entry}?{urlencode(ids)}", plan.headers))
+    else:
+        page = read_page(browser.post(plan.entry, {"token": ids["SESSION_ID"]}, plan.headers))
+    browser.close()  # servers drop connections that idle while the others enter; the next request opens a new one
+    return browser, page
 
 
 def _walk_one(plan: _Plan, person: bots.Person, browser: Browser, page: Page) -> tuple[str, int]:
@@ -147,7 +163,10 @@ def _walk_one(plan: _Plan, person: bots.Person, browser: Browser, page: Page) ->
                 return _ending(plan.study, page), browser.requests
             if answered == person.pages_before_leaving:
                 return "dropped_out", browser.requests
-            page = read_page(browser.post(page.action, _answers(plan, person, page)))
+            following = read_page(browser.post(page.action, _answers(plan, person, page)))
+            if (following.action, list(following.fields)) == (page.action, list(page.fields)):
+                raise WalkError(f"{plan.study}: the answers of {person.seed} to {page.action} are not accepted.")
+            page = following
     finally:
         browser.close()
     raise WalkError(f"A session of {plan.study} does not end.")
@@ -167,7 +186,7 @@ def _ending(study: Study, page: Page) -> str:
 def _answers(plan: _Plan, person: bots.Person, page: Page) -> dict[str, str | list[str]]:
     if page.screen == "consent":
         return {"consent": "no" if person.refuses else "yes"}
-    answers: dict[str, str | list[str]] = {}
+    answers: dict[str, str | list[str]] = {"asked": list(page.fields)}
     for name, field in page.fields.items():
         value = _answer(plan, person, page, field)
         if value:
@@ -184,10 +203,12 @@ def _answer(plan: _Plan, person: bots.Person, page: Page, field: PageField) -> s
         return plan.expected[name] if person.attentive else (wrong or ["no"])[0]
     if not field.required and bots.skips(person, question=name, item=page.scenario):
         return ""
-    if not field.values:
-        return SOME_TEXT
     country = person.attributes.get(COUNTRY, "")
-    if all(value.lstrip("-").isdecimal() for value in field.values):
+    points = plan.numbers.get(name, [])
+    if field.values and all(value.lstrip("-").isdecimal() for value in field.values):
         points = [int(value) for value in field.values]
+    if points:
         return str(bots.rate(person, question=name, item=page.scenario, points=points, country=country))
+    if not field.values:
+        return SOME_TEXT[: plan.longest.get(name)]
     return bots.choose(person, question=name, item=page.scenario, codes=field.values, country=country)

@@ -123,7 +123,9 @@ class Participant:
         return self.page
 
     def send(self, answers: dict[str, Any], page: Page | None = None) -> Page:
-        self.response = self.client.post((page or self.page).action, answers, follow=True)
+        page = page or self.page
+        form = {"asked": list(page.fields)} | answers
+        self.response = self.client.post(page.action, form, follow=True)
         return self.page
 
     @property

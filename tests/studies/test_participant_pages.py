@@ -10,7 +10,7 @@ from django.test import Client
 from responses.models import Response
 from studies.models import PlatformIdentity, Session
 from studies.services import close_study, open_study
-from tests.studies.conftest import Participant, content
+from tests.studies.conftest import QUESTIONS, Participant, content
 
 pytestmark = pytest.mark.django_db
 
@@ -313,3 +313,26 @@ def test_few_queries_a_page(participant, django_assert_max_num_queries):
         participant.client.get(url)
     with django_assert_max_num_queries(20):
         participant.client.post(page.action, participant.right_answers())
+
+
+def test_a_question_that_an_answer_calls_for_is_asked_before_anything_is_stored(draft):
+    why = {"kind": "text", "code": "why", "text": "Why not?", "required": False}
+    rule = {"show_if": {"question": "personal", "any_of": ["preference"]}}
+    study = open_study(study=draft(questions=[QUESTIONS[0], {**why, **rule}]), by=None)
+    person = Participant(study)
+    page = person.go_to("item")
+    assert list(page.fields) == ["personal"]
+    page = person.send({"personal": "preference"}, page)
+    assert "Your other answers lead to this question." in person.html
+    assert list(page.fields) == ["personal", "why"]
+    assert page.fields["personal"].checked == ["preference"]
+    assert Response.objects.count() == 0
+    person.send({"personal": "culture", "why": "not asked any more"}, page)
+    assert list(Response.objects.values_list("question", "value")) == [("personal", "culture")]
+
+
+def test_line_ends_count_as_the_browser_counts_them(participant):
+    page = participant.go_to("item")
+    text = "\r\n".join(["x" * 9] * 20)  # 199 characters in the browser, 218 on the wire
+    participant.send(participant.right_answers() | {"why": text}, page)
+    assert Response.objects.get(question="why").value == text.replace("\r\n", "\n")

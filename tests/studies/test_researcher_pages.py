@@ -2,6 +2,7 @@ import re
 from datetime import timedelta
 
 import pytest
+from django.db.models import F
 from django.utils import timezone
 
 from projects.models import AuditEvent
@@ -42,7 +43,8 @@ def busy_study(study):
     left.go_to("item")
     Screen.objects.filter(session=left.session).update(shown_at=timezone.now() - timedelta(hours=1))
     enter(study, participant_id="g", submission_id="s", simulated=True)
-    Session.objects.filter(status="completed").update(started_at=timezone.now() - timedelta(minutes=6))
+    Session.objects.filter(status="completed").update(started_at=F("finished_at") - timedelta(minutes=6))
+    Session.objects.filter(pk=left.session.pk).update(started_at=timezone.now() - timedelta(hours=1))
     return study
 
 
@@ -53,10 +55,12 @@ def test_the_live_page_counts_people_apart_from_simulated_ones(busy_study, resea
     assert row(html, "Completed") == ["2", "0"]
     assert row(html, "Failed the attention check") == ["1", "0"]
     assert row(html, "Gave no consent") == ["1", "0"]
-    assert row(html, "Running") == ["1", "0"]
-    assert row(html, "Left") == ["1", "1"]
+    assert row(html, "Running") == ["1", "1"]
+    assert row(html, "Left") == ["1", "0"]
     assert row(html, "Median time") == ["6.0", "n/a"]
     assert row(html, "Brazil") == ["2", "0"]
+    assert row(html, "United Kingdom") == ["0", "0"]
+    assert row(html, "40 or over") == ["2", "0"]
     per_item = [int(row(html, f"customs-items-{index}")[0]) for index in range(9)]
     assert sum(per_item) == Response.objects.filter(question="personal").count() == 9
     assert html.count("badge-simulated") >= 2

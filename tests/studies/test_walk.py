@@ -4,6 +4,7 @@ from collections import Counter
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.core.servers.basehttp import WSGIRequestHandler
 from django.test import Client
 
 from responses.models import Respondent, Response
@@ -64,6 +65,39 @@ def test_countries_can_be_chosen_and_a_study_needs_no_platform(draft, live_serve
 
 
 @live
+def test_every_kind_of_question_is_answered(draft, live_server):
+    """Numbers with bounds, short texts, several options, pairs, and a question that an answer calls for."""
+    options = [{"code": "a", "text": "A"}, {"code": "b", "text": "B"}]
+    questions = [
+        {"kind": "choice", "code": "first", "text": "First?", "options": options, "randomise": True},
+        {
+            "kind": "choice",
+            "code": "on_a",
+            "text": "A?",
+            "options": options,
+            "show_if": {"question": "first", "any_of": ["a"]},
+        },
+        {"kind": "number", "code": "years", "text": "Years?", "minimum": 18.5, "maximum": 30, "integer": True},
+        {"kind": "text", "code": "short", "text": "Why?", "max_length": 5},
+        {"kind": "multi", "code": "several", "text": "Which?", "options": options},
+        {
+            "kind": "pairwise",
+            "code": "better",
+            "text": "Better?",
+            "first_field": "situation",
+            "second_field": "expectation",
+        },
+    ]
+    study = open_study(study=draft(questions=questions), by=None)
+    assert walk(live_server.url, study.key, 6, seed=2, refuse=0, inattentive=0).completed == 6
+    counts = Counter(Response.objects.values_list("question", flat=True))
+    assert {code: counts[code] for code in ("first", "years", "short", "several", "better")} == dict.fromkeys(
+        ("first", "years", "short", "several", "better"), 18
+    )
+    assert counts["on_a"] == Response.objects.filter(question="first", value="a").count() > 0
+
+
+@live
 def test_a_draft_a_wrong_name_and_a_dead_server_are_sentences(draft, live_server):
     study = draft()
     with pytest.raises(WalkError, match="is the study open"):
@@ -97,3 +131,9 @@ def test_the_mark_is_made_at_entry_only(study):
     person.client.post(person.page.action, person.right_answers(), headers=simulation_header(study))
     assert not Session.objects.get().simulated
     assert not Respondent.objects.get().simulated
+
+
+@live
+def test_a_server_that_drops_idle_connections_loses_nobody(study, live_server, monkeypatch):
+    monkeypatch.setattr(WSGIRequestHandler, "timeout", 0.5)
+    assert walk(live_server.url, study.key, 12, seed=1, refuse=0, inattentive=0, concurrency=1).completed == 12
