@@ -10,7 +10,7 @@ from projects.models import Project
 
 
 def datasets_with_counts(project: Project) -> QuerySet[Dataset]:
-    return project.datasets.annotate(item_count=Count("items"))
+    return Dataset.objects.filter(project_id=project.pk).annotate(item_count=Count("items"))
 
 
 def search_items(dataset: Dataset, words: str) -> QuerySet[Item]:

@@ -76,20 +76,39 @@ def read_items(file: IO[bytes], *, filename: str, id_columns: Sequence[str] = ()
         return
     for source in (ahead, rows):
         for entry in source:
-            yield entry if isinstance(entry, Fault) else make_record(entry[0], entry[1], chosen)
+            yield entry if isinstance(entry, Fault) else _record(entry[0], entry[1], chosen, entry[1])
 
 
-def make_record(row: int, content: Mapping[str, Any], id_columns: Sequence[str]) -> Record | Fault:
+def read_json_items(items: Any) -> Iterator[Record | Fault]:
+    """Records out of `[{"external_id": ..., "content": {...}}, ...]`, as the REST interface takes them; rows from 1."""
+    if not isinstance(items, list) or not items:
+        yield Fault(0, "items", "give a list with at least one item.")
+        return
+    for row, item in enumerate(items, start=1):
+        if not isinstance(item, dict) or set(item) != {"external_id", "content"}:
+            yield Fault(row, "", 'an item has "external_id" and "content" and nothing else.')
+        elif not isinstance(item["content"], dict):
+            yield Fault(row, "content", "the content must be a JSON object.")
+        else:
+            yield _record(row, item, ["external_id"], item["content"])
+
+
+def _record(
+    row: int, fields: Mapping[str, Any], id_columns: Sequence[str], content: Mapping[str, Any]
+) -> Record | Fault:
     try:
-        external_id = "/".join(_id_part(row, content, column) for column in id_columns)
-        return Record(row, _checked_id(row, external_id, ",".join(id_columns)), storable_json(row, content))
+        external_id = "/".join(_id_part(row, fields, column) for column in id_columns)
+        return Record(row, _checked_id(row, external_id, ",".join(id_columns)), _storable_json(row, content))
     except ItemFaultError as error:
         return error.fault
 
 
-def storable_json(row: int, content: Mapping[str, Any]) -> str:
+def _storable_json(row: int, content: Mapping[str, Any]) -> str:
     """The content as canonical JSON that PostgreSQL takes; raises ItemFaultError naming the column."""
-    text = canonical_json(content)
+    try:
+        text = canonical_json(content)
+    except ValueError as error:
+        raise ItemFaultError(row, "", "a number is too large or none at all.") from error
     if len(text) > MAX_ITEM_CHARACTERS:
         raise ItemFaultError(row, "", f"the item has {len(text):,} characters; at most {MAX_ITEM_CHARACTERS:,} fit.")
     if "\\u0000" in text or not _is_unicode(text):
@@ -105,6 +124,10 @@ def storable_json(row: int, content: Mapping[str, Any]) -> str:
 def _checked_id(row: int, external_id: str, column: str) -> str:
     if len(external_id) > MAX_ID_CHARACTERS:
         raise ItemFaultError(row, column, f"the id is longer than {MAX_ID_CHARACTERS} characters.")
+    if "\x00" in external_id or not _is_unicode(external_id):
+        raise ItemFaultError(
+            row, column, "the id holds a character that cannot be stored (NUL or half a surrogate pair)."
+        )
     return external_id
 
 
@@ -257,7 +280,10 @@ def _again(first: str, lines: Iterator[str]) -> Iterator[str]:
 
 def _sniff(header: str) -> str:
     """The delimiter that splits the header into most columns; a comma when none does."""
-    return max(",;\t", key=lambda delimiter: len(next(csv.reader([header], delimiter=delimiter))))
+    try:
+        return max(",;\t", key=lambda delimiter: len(next(csv.reader([header], delimiter=delimiter))))
+    except csv.Error:  # reading the header names this fault with its place
+        return ","
 
 
 def _header_faults(names: list[str]) -> Iterator[Fault]:

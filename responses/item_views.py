@@ -8,7 +8,7 @@ from projects.access import READERS, project_view
 from projects.models import Project
 from responses.distributions import distributions
 from responses.models import Response
-from responses.querysets import instruments_of, keyset_page, value_counts
+from responses.querysets import keyset_page, value_counts
 from responses.showing import shown
 
 LATEST_ROWS = 100
@@ -28,6 +28,6 @@ def item(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "item": found,
         "total": sum(count["n"] for count in counts),
         "distributions": distributions(counts, instruments, found.content),
-        "rows": shown(page.rows, instruments_of(page.rows)),
+        "rows": shown(page.rows, instruments),
     }
     return render(request, "responses/item.html", context)

@@ -165,13 +165,13 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     # Enumerations that several nouns call "kind" or "status" get names of their own in the schema.
     "ENUM_NAME_OVERRIDES": {
-        "RespondentKind": "responses.models.RespondentKind.choices",
-        "JobKind": "llm.models.Job.Kind.choices",
-        "JobStatus": "llm.models.Job.Status.choices",
-        "LabelProjectStatus": "annotation.models.LabelProject.Status.choices",
-        "StudyStatus": "studies.models.Study.Status.choices",
-        "ReportKind": "evaluation.models.Report.Kind.choices",
-        "ReportStatus": "evaluation.models.Report.Status.choices",
+        "RespondentKind": "responses.models.RespondentKind",
+        "JobKind": "llm.models.Job.Kind",
+        "JobStatus": "llm.models.Job.Status",
+        "LabelProjectStatus": "annotation.models.LabelProject.Status",
+        "StudyStatus": "studies.models.Study.Status",
+        "ReportKind": "evaluation.models.Report.Kind",
+        "ReportStatus": "evaluation.models.Report.Status",
     },
 }
 

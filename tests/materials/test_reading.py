@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from materials.reading import MAX_ITEM_CHARACTERS, Fault, Record, read_items
+from materials.reading import MAX_ITEM_CHARACTERS, Fault, Record, read_items, read_json_items
 
 
 def read(data: bytes | str, filename: str = "items.csv", id_columns: tuple[str, ...] = ()) -> list[Record | Fault]:
@@ -51,6 +51,7 @@ FAULTS = [
     ("items.csv", b"id,a\n1,caf\xe9\n2,\xff\n", [(2, "", "line 2, byte 6: 0xe9"), (3, "", "line 3, byte 3: 0xff")]),
     ("items.csv", "id,a\n1,2\n".encode("utf-16"), [(0, "", "UTF-16")]),
     ("items.csv", "name,a\nx,2\ny,2\n", [(0, "", "--id-column name")]),
+    ("items.csv", "id,a\r1,2\r", [(1, "", "not valid CSV")]),
     ("items.csv", f"id,a\n{'x' * 201},2\n", [(2, "id", "longer than 200")]),
     ("items.xlsx", "PK", [(0, "", "not a .csv, .tsv or .jsonl")]),
     ("items.jsonl", "", [(0, "", "empty")]),
@@ -98,3 +99,30 @@ def test_whatever_json_comes_is_a_record_or_a_fault(content: dict):
 @given(st.binary(max_size=300), st.sampled_from(["i.csv", "i.tsv", "i.jsonl"]))
 def test_whatever_bytes_come_are_answered(data: bytes, filename: str):
     assert read(data, filename)
+
+
+@pytest.mark.parametrize(
+    ("items", "place"),
+    [
+        (None, (0, "items")),
+        ([], (0, "items")),
+        ([3], (1, "")),
+        ([{"external_id": "a"}], (1, "")),
+        ([{"external_id": "a", "content": {}, "more": 1}], (1, "")),
+        ([{"external_id": "a", "content": []}], (1, "content")),
+        ([{"external_id": None, "content": {}}], (1, "external_id")),
+        ([{"external_id": "a\x00", "content": {}}], (1, "external_id")),
+        ([{"external_id": "\ud800", "content": {}}], (1, "external_id")),
+        ([{"external_id": "a", "content": {"x": float("inf")}}], (1, "")),
+    ],
+)
+def test_items_of_the_rest_interface_are_checked_alike(items: object, place: tuple[int, str]):
+    (fault,) = read_json_items(items)
+    assert isinstance(fault, Fault)
+    assert (fault.row, fault.column) == place
+
+
+def test_items_of_the_rest_interface_become_records():
+    assert list(read_json_items([{"external_id": 7, "content": {"b": 1, "a": "é"}}])) == [
+        Record(1, "7", '{"a":"é","b":1}')
+    ]

@@ -1,0 +1,54 @@
+"""The REST interface to the token's project, and what all its parts share."""
+
+from typing import Any, Generic, TypeVar
+
+from django.db.models import Model, QuerySet
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from rest_framework import generics, serializers
+from rest_framework.request import Request
+
+from projects.models import ApiToken, Project
+
+M = TypeVar("M", bound=Model)
+
+
+class BearerTokenScheme(OpenApiAuthenticationExtension):
+    target_class = "projects.api_auth.TokenAuthentication"
+    name = "token"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer"}
+
+
+def project_of(request: Request) -> Project:
+    """The project that the request's token is bound to."""
+    token = request.auth
+    assert isinstance(token, ApiToken)
+    return token.project
+
+
+class OfProject(generics.GenericAPIView, Generic[M]):
+    """A view of rows of the token's project, which `rows` gives; no other project's row is in its reach."""
+
+    def rows(self, project: Project) -> QuerySet[M]:
+        raise NotImplementedError
+
+    def get_queryset(self) -> QuerySet[M]:
+        if getattr(self, "swagger_fake_view", False):  # the schema is made without a request
+            return self.rows(Project())
+        return self.rows(project_of(self.request))
+
+
+class ProjectSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Project
+        fields = ["slug", "name", "description", "created_at"]
+
+
+class ProjectView(generics.RetrieveAPIView):
+    """The project that the token belongs to."""
+
+    serializer_class = ProjectSerializer
+
+    def get_object(self) -> Project:
+        return project_of(self.request)
