@@ -46,11 +46,11 @@ class _LabelProjects(OfProject[LabelProject]):
         )
 
 
-class LabelProjectsView(_LabelProjects, generics.ListAPIView):
+class LabelProjectsView(_LabelProjects, generics.ListAPIView[LabelProject]):
     """Labelling projects with how many labels are planned and given."""
 
 
-class LabelProjectView(_LabelProjects, generics.RetrieveAPIView):
+class LabelProjectView(_LabelProjects, generics.RetrieveAPIView[LabelProject]):
     """One labelling project."""
 
     lookup_field = "slug"

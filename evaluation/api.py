@@ -34,13 +34,13 @@ class _Reports(OfProject[Report]):
         return Report.objects.filter(project_id=project.pk)
 
 
-class ReportsView(_Reports, generics.ListAPIView):
+class ReportsView(_Reports, generics.ListAPIView[Report]):
     """Reports, without their sections."""
 
     serializer_class = ReportSerializer
 
 
-class ReportView(_Reports, generics.RetrieveAPIView):
+class ReportView(_Reports, generics.RetrieveAPIView[Report]):
     """One report with its parameters, tables, figures and notes."""
 
     serializer_class = ReportDetailSerializer

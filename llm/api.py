@@ -58,13 +58,13 @@ class _Jobs(OfProject[Job]):
         return Job.objects.filter(project_id=project.pk).select_related("endpoint", "prompt", "dataset", "instrument")
 
 
-class JobsView(_Jobs, generics.ListAPIView):
+class JobsView(_Jobs, generics.ListAPIView[Job]):
     """Model jobs."""
 
     serializer_class = JobSerializer
 
 
-class JobView(_Jobs, generics.RetrieveAPIView):
+class JobView(_Jobs, generics.RetrieveAPIView[Job]):
     """One model job with its calls counted by status."""
 
     serializer_class = JobDetailSerializer

@@ -15,7 +15,7 @@ from materials.importing import ImportRefusedError, import_items
 from materials.models import Dataset, Instrument, Item
 from materials.querysets import datasets_with_counts
 from materials.reading import read_json_items
-from projects.api import OfProject, project_of
+from projects.api import OfProject, token_of
 from projects.models import Project
 
 
@@ -71,14 +71,14 @@ class InstrumentSerializer(serializers.ModelSerializer):
         fields = ["id", "name", "version", "title", "questions", "created_at"]
 
 
-class DatasetsView(OfProject[Dataset], generics.ListAPIView):
+class DatasetsView(OfProject[Dataset], generics.ListAPIView[Dataset]):
     serializer_class = DatasetSerializer
 
     def rows(self, project: Project) -> QuerySet[Dataset]:
         return datasets_with_counts(project)
 
 
-class DatasetView(OfProject[Dataset], generics.RetrieveAPIView):
+class DatasetView(OfProject[Dataset], generics.RetrieveAPIView[Dataset]):
     serializer_class = DatasetSerializer
     lookup_field = "slug"
 
@@ -86,7 +86,7 @@ class DatasetView(OfProject[Dataset], generics.RetrieveAPIView):
         return datasets_with_counts(project)
 
 
-class ItemsView(OfProject[Item], generics.ListAPIView):
+class ItemsView(OfProject[Item], generics.ListAPIView[Item]):
     serializer_class = ItemSerializer
 
     def rows(self, project: Project) -> QuerySet[Item]:
@@ -100,11 +100,11 @@ class ItemsView(OfProject[Item], generics.ListAPIView):
             raise TooLargeError
         try:
             result = import_items(
-                project=project_of(request),
+                project=token_of(request).project,
                 dataset_slug=slug,
                 records=read_json_items(_items(request)),
                 source="api",
-                by=request.user,
+                by=token_of(request).user,
             )
         except ImportRefusedError as error:
             refused = RefusedSerializer({"detail": str(error), "faults": error.faults})
@@ -120,21 +120,21 @@ def _items(request: Request) -> Any:
     return data.get("items") if isinstance(data, dict) else None
 
 
-class ItemView(OfProject[Item], generics.RetrieveAPIView):
+class ItemView(OfProject[Item], generics.RetrieveAPIView[Item]):
     serializer_class = ItemSerializer
 
     def rows(self, project: Project) -> QuerySet[Item]:
         return Item.objects.filter(dataset__project_id=project.pk).select_related("dataset")
 
 
-class InstrumentsView(OfProject[Instrument], generics.ListAPIView):
+class InstrumentsView(OfProject[Instrument], generics.ListAPIView[Instrument]):
     serializer_class = InstrumentSerializer
 
     def rows(self, project: Project) -> QuerySet[Instrument]:
         return Instrument.objects.filter(project_id=project.pk)
 
 
-class InstrumentView(OfProject[Instrument], generics.RetrieveAPIView):
+class InstrumentView(OfProject[Instrument], generics.RetrieveAPIView[Instrument]):
     serializer_class = InstrumentSerializer
 
     def rows(self, project: Project) -> QuerySet[Instrument]:

@@ -1,6 +1,6 @@
 """The REST interface to the token's project, and what all its parts share."""
 
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from django.db.models import Model, QuerySet
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
@@ -20,14 +20,14 @@ class BearerTokenScheme(OpenApiAuthenticationExtension):
         return {"type": "http", "scheme": "bearer"}
 
 
-def project_of(request: Request) -> Project:
-    """The project that the request's token is bound to."""
+def token_of(request: Request) -> ApiToken:
+    """The token of a request that HasScope has let in: its person and the one project it reaches."""
     token = request.auth
     assert isinstance(token, ApiToken)
-    return token.project
+    return token
 
 
-class OfProject(generics.GenericAPIView, Generic[M]):
+class OfProject(generics.GenericAPIView[M]):
     """A view of rows of the token's project, which `rows` gives; no other project's row is in its reach."""
 
     def rows(self, project: Project) -> QuerySet[M]:
@@ -36,7 +36,7 @@ class OfProject(generics.GenericAPIView, Generic[M]):
     def get_queryset(self) -> QuerySet[M]:
         if getattr(self, "swagger_fake_view", False):  # the schema is made without a request
             return self.rows(Project())
-        return self.rows(project_of(self.request))
+        return self.rows(token_of(self.request).project)
 
 
 class ProjectSerializer(serializers.ModelSerializer):
@@ -45,10 +45,10 @@ class ProjectSerializer(serializers.ModelSerializer):
         fields = ["slug", "name", "description", "created_at"]
 
 
-class ProjectView(generics.RetrieveAPIView):
+class ProjectView(generics.RetrieveAPIView[Project]):
     """The project that the token belongs to."""
 
     serializer_class = ProjectSerializer
 
     def get_object(self) -> Project:
-        return project_of(self.request)
+        return token_of(self.request).project

@@ -1,11 +1,15 @@
 """REST: answers, with the same filters as the responses page."""
 
+from typing import Any
+
 from django.db.models import QuerySet
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import generics, serializers
 from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response as ApiResponse
 
-from projects.api import OfProject, project_of
+from projects.api import OfProject, token_of
 from projects.models import Project
 from responses.filters import ResponseFilterForm
 from responses.models import Respondent, RespondentKind, Response
@@ -64,19 +68,19 @@ class ResponseSerializer(serializers.ModelSerializer):
         return response.superseded_by_id is not None
 
 
-class ResponsesView(OfProject[Response], generics.ListAPIView):
+class ResponsesView(OfProject[Response], generics.ListAPIView[Response]):
     serializer_class = ResponseSerializer
 
     def rows(self, project: Project) -> QuerySet[Response]:
         return Response.objects.filter(project_id=project.pk)
 
-    def filter_queryset(self, queryset: QuerySet[Response]) -> QuerySet[Response]:
-        form = ResponseFilterForm(self.request.query_params, project=project_of(self.request))
+    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        form = ResponseFilterForm(self.request.query_params, project=token_of(self.request).project)
         if not form.is_valid():
             raise ValidationError({"detail": form.problem})
         return form.queryset().select_related("item__dataset", "instrument", "respondent", "condition")
 
     @extend_schema(parameters=FILTERS)
-    def get(self, *args: object, **kwargs: object) -> object:
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> ApiResponse:
         """Answers in the order in which they came in."""
-        return super().get(*args, **kwargs)
+        return super().get(request, *args, **kwargs)

@@ -51,9 +51,9 @@ class _Studies(OfProject[Study]):
         )
 
 
-class StudiesView(_Studies, generics.ListAPIView):
+class StudiesView(_Studies, generics.ListAPIView[Study]):
     """Studies with how many sessions were started, were completed and are simulated."""
 
 
-class StudyView(_Studies, generics.RetrieveAPIView):
+class StudyView(_Studies, generics.RetrieveAPIView[Study]):
     """One study."""

@@ -195,7 +195,7 @@ LABELLERS = MANAGERS | {"annotator": 200}
 HOLDER = LABELLERS | {"researcher": 404, "owner": 404}  # an assignment that the annotator holds
 API_LIST = READERS | {"anonymous": 401, "outsider": 200}  # the outsider's token lists their own project
 API_DETAIL = API_LIST | {"outsider": 404}
-API_WRITE = {role: 201 if status == 200 else status for role, status in (API_LIST | {"viewer": 403}).items()}
+API_WRITE: Answers = {role: 201 if status == 200 else status for role, status in (API_LIST | {"viewer": 403}).items()}
 
 
 def answers(base: Answers, status: int) -> Answers:
