@@ -306,6 +306,15 @@ def test_no_product_name_and_no_navigation(participant):
         assert "<nav" not in participant.html
 
 
+def test_platform_ids_are_in_no_log(participant, caplog):
+    with caplog.at_level("DEBUG", logger="concord"):
+        participant.go_to("item")
+        Client().get(f"/s/{participant.study.key}/?PROLIFIC_PID=secretperson")
+    assert "participant_entry" in caplog.text or "/s/" in caplog.text
+    for word in (participant.pid, participant.submission, "secretperson", participant.session.key):
+        assert word not in caplog.text
+
+
 def test_few_queries_a_page(participant, django_assert_max_num_queries):
     page = participant.go_to("item")
     url = re.sub(r"\d+/$", "", page.action)
