@@ -20,15 +20,20 @@ class Checked:
 
 
 def read_form(questionnaire: Questionnaire, data: QueryDict) -> dict[str, Any]:
-    """What was typed, by question code; questions absent from the form are absent here. NUL cannot be stored."""
+    """What was typed, by question code; questions absent from the form are absent here."""
     answers: dict[str, Any] = {}
     for question in questionnaire.questions:
         name = PREFIX + question.code
         if question.kind == "multi":
-            answers[question.code] = [str(value).replace("\x00", "") for value in data.getlist(name)]
+            answers[question.code] = [_clean(str(value)) for value in data.getlist(name)]
         elif name in data:
-            answers[question.code] = str(data[name]).replace("\x00", "")
+            answers[question.code] = _clean(str(data[name]))
     return answers
+
+
+def _clean(text: str) -> str:
+    """A plain form sends line ends as CR LF and a script as LF; one text must not become two answers."""
+    return text.replace("\x00", "").replace("\r\n", "\n")
 
 
 def check_answers(questionnaire: Questionnaire, answers: Mapping[str, Any]) -> Checked:

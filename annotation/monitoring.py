@@ -10,6 +10,7 @@ from django.db.models.aggregates import Aggregate
 from django.db.models.functions import Extract
 
 from annotation.models import Assignment, Flag, LabelProject
+from annotation.querysets import simulated_annotators
 from materials.questions import option_codes, option_label
 
 CLOSED_KINDS = ("choice", "multi", "pairwise", "scale")
@@ -63,7 +64,7 @@ def states(label_project: LabelProject) -> dict[str, int]:
 
 
 def people(label_project: LabelProject) -> list[dict[str, Any]]:
-    """Per annotator: name, done, skipped, flags, median seconds an item (None before the first)."""
+    """Per annotator: name, done, skipped, flags, median seconds an item (None before the first), simulated."""
     flags = dict(
         Flag.objects.filter(label_project=label_project)
         .values("annotator")
@@ -80,7 +81,11 @@ def people(label_project: LabelProject) -> list[dict[str, Any]]:
         )
         .order_by("name")
     )
-    return [{**row, "flags": flags.get(row["annotator"], 0)} for row in rows]
+    bots = simulated_annotators(label_project.project_id)
+    return [
+        {**row, "flags": flags.get(row["annotator"], 0), "simulated": row["annotator"] in bots and row["done"] > 0}
+        for row in rows
+    ]
 
 
 # One row for each question, item and value, with how many gave it.

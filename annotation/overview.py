@@ -2,6 +2,7 @@ from django.db.models import Count, Q
 from django.urls import reverse
 
 from annotation.models import Assignment, Flag
+from annotation.querysets import simulated_annotators
 from projects.models import Project
 from projects.overview import Box
 
@@ -14,6 +15,9 @@ def box(project: Project) -> Box:
         skipped=Count("pk", filter=Q(status=Assignment.Status.SKIPPED)),
     )
     stuck = counts["skipped"] + Flag.objects.filter(label_project__project=project).count()
+    bots = Assignment.objects.filter(
+        label_project__project=project, status="submitted", annotator__in=simulated_annotators(project.pk)
+    ).exists()
     state = f"of {counts['places']:,} labels, {counts['people']} annotators" if counts["places"] else "labels"
     return Box(
         title="Labelling",
@@ -21,5 +25,6 @@ def box(project: Project) -> Box:
         count=counts["submitted"],
         state=state,
         attention=f"{stuck:,} skipped or flagged" if stuck else "",
+        badges=("simulated",) if bots else (),
         hue="human",
     )

@@ -6,17 +6,34 @@ from typing import TYPE_CHECKING, Any
 from django.db import models
 from django.db.models import Count, Exists, OuterRef, Q
 
+from projects.models import Project
+from responses.models import Respondent, RespondentKind
+
 if TYPE_CHECKING:
     from annotation.models import Assignment, LabelProject  # noqa: F401
 
 
 class LabelProjectQuerySet(models.QuerySet["LabelProject"]):
-    def for_list(self) -> "LabelProjectQuerySet":
-        """With the places in all (`places`) and those answered (`answered`); costs one scan of the assignments."""
-        return self.select_related("dataset", "instrument").annotate(
-            places=Count("assignments"),
-            answered=Count("assignments", filter=Q(assignments__status="submitted")),
+    def for_list(self, project: Project) -> "LabelProjectQuerySet":
+        """The project's, with the places in all (`places`), those answered (`answered`) and those of them that a bot
+        answered (`simulated`); costs one scan of the assignments."""
+        answered = Q(assignments__status="submitted")
+        by_bots = answered & Q(assignments__annotator__in=simulated_annotators(project.pk))
+        return (
+            self.filter(project=project)
+            .select_related("dataset", "instrument")
+            .annotate(
+                places=Count("assignments"),
+                answered=Count("assignments", filter=answered),
+                simulated=Count("assignments", filter=by_bots),
+            )
         )
+
+
+def simulated_annotators(project_id: int) -> list[int]:
+    """Primary keys of the users in whose place a bot answered in this project."""
+    keys = Respondent.objects.filter(project=project_id, kind=RespondentKind.ANNOTATOR, simulated=True)
+    return [int(key.removeprefix("annotator:")) for key in keys.values_list("key", flat=True)]
 
 
 class AssignmentQuerySet(models.QuerySet["Assignment"]):

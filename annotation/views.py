@@ -1,7 +1,7 @@
 """The lists of labelling projects, and the researcher's page of one."""
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
@@ -9,33 +9,33 @@ from annotation import monitoring, services
 from annotation.forms import LabelProjectForm
 from annotation.models import LabelProject
 from annotation.progress import progress_of
-from projects.access import EVERY_ROLE, MANAGERS, READERS, project_view
+from projects.access import EVERY_ROLE, MANAGERS, READERS, MemberRequest, project_view
 from projects.models import Project, Role
 
 
 @project_view(*EVERY_ROLE)
-def labelling(request: HttpRequest, project: Project) -> HttpResponse:
+def labelling(request: MemberRequest, project: Project) -> HttpResponse:
     """An annotator's own work; for everybody else all labelling projects with their progress."""
     context = {"project": project, "nav": "labelling"}
-    role = request.role  # type: ignore[attr-defined]
+    role = request.role
     if role == Role.ANNOTATOR:
         own = project.label_projects.select_related("project")
-        work = [(entry, progress_of(entry, request.user)) for entry in own]  # type: ignore[arg-type]
+        work = [(entry, progress_of(entry, request.user, fresh=True)) for entry in own]
         primary = next((entry for entry, progress in work if entry.is_open and progress.left), None)
         return render(request, "annotation/own_work.html", context | {"work": work, "primary": primary})
-    rows = project.label_projects.for_list()
+    rows = LabelProject.objects.for_list(project)
     return render(request, "annotation/list.html", context | {"rows": rows, "may_create": role in MANAGERS})
 
 
 @project_view(*MANAGERS)
-def label_project_new(request: HttpRequest, project: Project) -> HttpResponse:
+def label_project_new(request: MemberRequest, project: Project) -> HttpResponse:
     form = LabelProjectForm(request.POST if request.method == "POST" else None, project=project)
     if request.method == "POST" and form.is_valid():
         fields = dict(form.cleaned_data)
         try:
             made = services.create_label_project(
                 project=project,
-                by=request.user,  # type: ignore[arg-type]
+                by=request.user,
                 item_fields=fields.pop("fields_shown"),
                 **fields,
             )
@@ -55,27 +55,29 @@ def find(project: Project, label: str) -> LabelProject:
 
 
 @project_view(*READERS)
-def label_project(request: HttpRequest, project: Project, label: str) -> HttpResponse:
+def label_project(request: MemberRequest, project: Project, label: str) -> HttpResponse:
     """The live page: state, people, labels, agreement, what was flagged or skipped."""
     found = find(project, label)
+    people = monitoring.people(found)
     context = {
         "project": project,
         "nav": "labelling",
         "label_project": found,
+        "simulated": any(person["simulated"] for person in people),
         "states": monitoring.states(found),
-        "people": monitoring.people(found),
+        "people": people,
         "questions": monitoring.question_summaries(found),
         "attention": monitoring.attention(found),
-        "may_change": request.role in MANAGERS,  # type: ignore[attr-defined]
+        "may_change": request.role in MANAGERS,
     }
     return render(request, "annotation/detail.html", context)
 
 
 @require_POST
 @project_view(*MANAGERS)
-def label_status(request: HttpRequest, project: Project, label: str) -> HttpResponse:
+def label_status(request: MemberRequest, project: Project, label: str) -> HttpResponse:
     found = find(project, label)
     if request.POST.get("status") in LabelProject.Status.values:
-        services.set_status(label_project=found, status=request.POST["status"], by=request.user)  # type: ignore[arg-type]
+        services.set_status(label_project=found, status=request.POST["status"], by=request.user)
         messages.success(request, f"Labelling is {found.get_status_display().lower()}.")
     return redirect("label_project", slug=project.slug, label=label)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
@@ -15,7 +15,7 @@ from annotation.models import Assignment, Draft, Flag, LabelProject
 from annotation.presentation import item_parts, pairs, shown_questions
 from annotation.progress import progress_of, why_nothing_left
 from annotation.views import find
-from projects.access import MANAGERS, project_view
+from projects.access import MANAGERS, MemberRequest, project_view
 from projects.markdown import render_markdown
 from projects.models import Project, Role, User
 from responses.models import Response, SourceKind
@@ -23,7 +23,7 @@ from responses.models import Response, SourceKind
 WORKERS = (Role.ANNOTATOR, *MANAGERS)
 
 
-def _wants_part(request: HttpRequest) -> bool:
+def _wants_part(request: MemberRequest) -> bool:
     return request.headers.get("X-Part") == "work"
 
 
@@ -32,7 +32,7 @@ def _url(name: str, assignment: Assignment) -> str:
     return reverse(name, args=[label_project.project.slug, label_project.slug, assignment.pk])
 
 
-def _respond(request: HttpRequest, context: dict[str, Any], *, url: str, status: int = 200) -> HttpResponse:
+def _respond(request: MemberRequest, context: dict[str, Any], *, url: str, status: int = 200) -> HttpResponse:
     template = "annotation/work_part.html" if _wants_part(request) else "annotation/work.html"
     response = render(
         request,
@@ -46,14 +46,9 @@ def _respond(request: HttpRequest, context: dict[str, Any], *, url: str, status:
     return response
 
 
-def _user(request: HttpRequest) -> User:
-    user: Any = request.user
-    return user
-
-
-def _next(request: HttpRequest, label_project: LabelProject) -> HttpResponse:
+def _next(request: MemberRequest, label_project: LabelProject) -> HttpResponse:
     """The next item, or the page that says why there is none."""
-    user = _user(request)
+    user = request.user
     place = services.claim_next(label_project, user)
     if place is not None:
         return _show(request, place)
@@ -61,7 +56,7 @@ def _next(request: HttpRequest, label_project: LabelProject) -> HttpResponse:
         "project": label_project.project,
         "nav": "labelling",
         "label_project": label_project,
-        "progress": progress_of(label_project, user),
+        "progress": progress_of(label_project, user, fresh=True),
         "why": why_nothing_left(label_project, user),
         "last": Assignment.objects.of(label_project, user).finished().order_by("-finished_at", "-pk").first(),
     }
@@ -69,7 +64,7 @@ def _next(request: HttpRequest, label_project: LabelProject) -> HttpResponse:
 
 
 def _show(
-    request: HttpRequest,
+    request: MemberRequest,
     place: Assignment,
     *,
     typed: dict[str, Any] | None = None,
@@ -78,7 +73,7 @@ def _show(
     changing: bool | None = None,
 ) -> HttpResponse:
     """The item page with what is known of this person's answers: just typed, else their draft, else submitted."""
-    user, label_project, item = _user(request), place.label_project, place.item
+    user, label_project, item = request.user, place.label_project, place.item
     questionnaire = label_project.instrument.questionnaire
     own = place.annotator_id == user.pk  # what somebody else did with the place since must not show
     orders = place.orders if own else services.orders_for(place, user)
@@ -120,7 +115,7 @@ def _known_answers(place: Assignment, user: User, submitted: bool) -> dict[str, 
     return dict(standing.values_list("question", "value"))
 
 
-def _reach(request: HttpRequest, label_project: LabelProject, pk: int) -> Assignment:
+def _reach(request: MemberRequest, label_project: LabelProject, pk: int) -> Assignment:
     """An assignment this person holds or held; 404 for all others, as if they did not exist."""
     places = Assignment.objects.for_page().reachable(label_project, request.user)
     place = places.filter(pk=pk).first()
@@ -131,14 +126,14 @@ def _reach(request: HttpRequest, label_project: LabelProject, pk: int) -> Assign
 
 @never_cache
 @project_view(*WORKERS)
-def work(request: HttpRequest, project: Project, label: str) -> HttpResponse:
+def work(request: MemberRequest, project: Project, label: str) -> HttpResponse:
     return _next(request, find(project, label))
 
 
 @never_cache
 @project_view(*WORKERS)
-def assignment(request: HttpRequest, project: Project, label: str, pk: int) -> HttpResponse:
-    label_project, user = find(project, label), _user(request)
+def assignment(request: MemberRequest, project: Project, label: str, pk: int) -> HttpResponse:
+    label_project, user = find(project, label), request.user
     place = _reach(request, label_project, pk)
     if request.method != "POST":
         if place.annotator_id != user.pk:
@@ -165,17 +160,17 @@ def assignment(request: HttpRequest, project: Project, label: str, pk: int) -> H
 
 @require_POST
 @project_view(*WORKERS)
-def draft(request: HttpRequest, project: Project, label: str, pk: int) -> HttpResponse:
+def draft(request: MemberRequest, project: Project, label: str, pk: int) -> HttpResponse:
     """204 when kept; 409 with a sentence when kept but the place is somebody else's by now."""
     label_project = find(project, label)
     place = _reach(request, label_project, pk)
     answers = read_form(label_project.instrument.questionnaire, request.POST)
-    if services.save_draft(place, _user(request), answers, changing="changing" in request.POST):
+    if services.save_draft(place, request.user, answers, changing="changing" in request.POST):
         return HttpResponse(status=204)
     return HttpResponse(str(services.NoLongerYoursError()), status=409, content_type="text/plain; charset=utf-8")
 
 
-def _note(request: HttpRequest, project: Project, label: str, pk: int, *, kind: str) -> HttpResponse:
+def _note(request: MemberRequest, project: Project, label: str, pk: int, *, kind: str) -> HttpResponse:
     """The page that asks for a few words (the fallback of the dialogs), and its answer."""
     label_project = find(project, label)
     place = _reach(request, label_project, pk)
@@ -183,9 +178,9 @@ def _note(request: HttpRequest, project: Project, label: str, pk: int, *, kind: 
     if request.method == "POST":
         try:
             if kind == "skip":
-                services.skip(place, _user(request), request.POST.get("note", ""))
+                services.skip(place, request.user, request.POST.get("note", ""))
                 return _next(request, label_project) if _wants_part(request) else _to_work(place)
-            services.add_flag(place, _user(request), request.POST.get("note", ""))
+            services.add_flag(place, request.user, request.POST.get("note", ""))
             return _show(request, place) if _wants_part(request) else redirect(_url("label_assignment", place))
         except services.RefusedError as refusal:
             if _wants_part(request):
@@ -201,18 +196,18 @@ def _to_work(place: Assignment) -> HttpResponse:
 
 @never_cache
 @project_view(*WORKERS)
-def skip(request: HttpRequest, project: Project, label: str, pk: int) -> HttpResponse:
+def skip(request: MemberRequest, project: Project, label: str, pk: int) -> HttpResponse:
     return _note(request, project, label, pk, kind="skip")
 
 
 @never_cache
 @project_view(*WORKERS)
-def flag(request: HttpRequest, project: Project, label: str, pk: int) -> HttpResponse:
+def flag(request: MemberRequest, project: Project, label: str, pk: int) -> HttpResponse:
     return _note(request, project, label, pk, kind="flag")
 
 
 @project_view(*WORKERS)
-def guidelines(request: HttpRequest, project: Project, label: str) -> HttpResponse:
+def guidelines(request: MemberRequest, project: Project, label: str) -> HttpResponse:
     label_project = find(project, label)
     context = {
         "project": project,

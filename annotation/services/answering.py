@@ -11,7 +11,7 @@ from annotation.answers import check_answers
 from annotation.models import Assignment, Draft, Flag
 from annotation.services.claiming import orders_for
 from projects.models import User
-from responses.models import RespondentKind, Response, SourceKind
+from responses.models import Respondent, RespondentKind, Response, SourceKind
 from responses.services import Answer, get_condition, get_respondent, record_many, withdraw
 
 TEXT_LIMIT = 500
@@ -49,21 +49,31 @@ class AlreadyAnsweredError(RefusedError):
         )
 
 
-def submit(assignment: Assignment, user: User, answers: Mapping[str, Any], *, changing: bool = False) -> Assignment:
+def submit(
+    assignment: Assignment,
+    user: User,
+    answers: Mapping[str, Any],
+    *,
+    changing: bool = False,
+    simulated: bool = False,
+) -> Assignment:
     """Store the answers and finish the place. Sending the same answers again changes nothing.
 
     `changing` says that the person saw their earlier answers and means to replace them; the earlier ones are kept as
-    history. Raises RefusedError or one of its kinds, after keeping what was typed as the person's draft.
+    history. `simulated` says that a bot answers in the person's place; it holds for all their answers in the project.
+    Raises RefusedError or one of its kinds, after keeping what was typed as the person's draft.
     """
     try:
         with transaction.atomic():
-            return _submit(assignment, user, answers, changing)
+            return _submit(assignment, user, answers, changing, simulated)
     except RefusedError:
         _keep_draft(assignment, user, answers)
         raise
 
 
-def _submit(assignment: Assignment, user: User, answers: Mapping[str, Any], changing: bool) -> Assignment:
+def _submit(
+    assignment: Assignment, user: User, answers: Mapping[str, Any], changing: bool, simulated: bool
+) -> Assignment:
     place = _lock_own_place(assignment, user)
     checked = check_answers(place.label_project.instrument.questionnaire, answers)
     submitted_before = place.status == Assignment.Status.SUBMITTED
@@ -77,7 +87,14 @@ def _submit(assignment: Assignment, user: User, answers: Mapping[str, Any], chan
     if checked.errors:
         raise NotValidError(checked.errors)
     now = timezone.now()
-    _record(place, user, checked.values, now, seconds=None if submitted_before else _seconds(place, now))
+    respondent = get_respondent(
+        project=place.label_project.project,
+        kind=RespondentKind.ANNOTATOR,
+        key=f"annotator:{user.pk}",
+        attributes={},
+        simulated=simulated,
+    )
+    _record(place, respondent, checked.values, now, seconds=None if submitted_before else _seconds(place, now))
     place.status, place.lease_until = Assignment.Status.SUBMITTED, None
     place.finished_at = place.finished_at or now
     place.save(update_fields=["status", "lease_until", "finished_at", "annotator", "orders", "opened_at"])
@@ -108,11 +125,10 @@ def _lock_own_place(assignment: Assignment, user: User) -> Assignment:
     return free
 
 
-def _record(place: Assignment, user: User, values: Mapping[str, Any], now: datetime, seconds: float | None) -> None:
+def _record(
+    place: Assignment, respondent: Respondent, values: Mapping[str, Any], now: datetime, seconds: float | None
+) -> None:
     project = place.label_project.project
-    respondent = get_respondent(
-        project=project, kind=RespondentKind.ANNOTATOR, key=f"annotator:{user.pk}", attributes={}
-    )
     conditions = {
         order: get_condition(project=project, factors={"option_order": order} if order else {})
         for order in {_shown_order(place, code) for code in values}

@@ -5,6 +5,7 @@ const OPTIONS = "input[type=radio], input[type=checkbox]";
 export class Questions {
   constructor(root) {
     this.all = [...root.querySelectorAll("[data-question]")];
+    this.text = null;
     this.chosen = null; // the question that the person turned to; otherwise the first without an answer
     this.update();
   }
@@ -58,9 +59,11 @@ export class Questions {
     return false;
   }
 
-  nextText(from) {
+  /** The text field after the one given last. */
+  nextText() {
     const fields = this.asked.flatMap((question) => [...question.querySelectorAll(".field :is(input, textarea)")]);
-    return fields[(fields.indexOf(from) + 1) % fields.length];
+    this.text = fields[(fields.indexOf(this.text) + 1) % fields.length];
+    return this.text;
   }
 
   #values(name) {

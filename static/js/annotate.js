@@ -191,7 +191,7 @@ function press(key, target) {
   }
   if (letter.length === 1 && questions.press(letter)) return true;
   if (letter === "t") {
-    const field = questions.nextText(target);
+    const field = questions.nextText();
     field?.focus();
     return Boolean(field);
   }

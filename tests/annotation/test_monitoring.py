@@ -122,3 +122,17 @@ def test_setting_up_by_the_form_and_closing(project, researcher, client_as, make
     made.refresh_from_db()
     assert not made.is_open
     assert project.audit_events.filter(action="labelling closed", user=researcher).exists()
+
+
+def test_answers_of_bots_carry_a_badge_everywhere(make_label_project, annotator, researcher, client_as):
+    label_project = make_label_project()
+    client = client_as(researcher)
+    slug = label_project.project.slug
+    pages = [
+        reverse("labelling", args=[slug]),
+        reverse("label_project", args=[slug, label_project.slug]),
+        reverse("project", args=[slug]),
+    ]
+    assert not any("badge-simulated" in client.get(page).content.decode() for page in pages)
+    submit(claim_next(label_project, annotator), annotator, answers(), simulated=True)
+    assert all("badge-simulated" in client.get(page).content.decode() for page in pages)

@@ -61,12 +61,12 @@ def test_wrong_answers_come_back_with_what_was_typed(make_label_project, annotat
     client = client_as(annotator)
     client.get(work_url(label_project))
     place = Assignment.objects.get(annotator=annotator)
-    page = client.post(url("label_assignment", place), {"answer_clear": "no", "answer_note": "my \x00words"})
+    page = client.post(url("label_assignment", place), {"answer_clear": "no", "answer_note": "my \x00words\r\nhere"})
     text = page.content.decode()
     assert page.status_code == 422
     assert "An answer is required." in text
-    assert "my words</textarea>" in text
-    assert Draft.objects.get().answers["note"] == "my words"
+    assert "my words\nhere</textarea>" in text
+    assert Draft.objects.get().answers["note"] == "my words\nhere"
 
 
 def test_another_persons_assignment_does_not_exist(make_label_project, make_annotators, client_as):

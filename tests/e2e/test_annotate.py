@@ -7,11 +7,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Assignment, Draft, LabelProject
-from annotation.services import create_label_project, set_status
+from annotation.services import add_flag, claim_next, create_label_project, set_status, submit
 from materials.models import Dataset, Instrument
 from projects.models import Project, User
 from responses.models import Response
-from tests.annotation.conftest import PACT
+from tests.annotation.conftest import PACT, answers
 
 WORK = "/p/everyday-norms/labelling/validation/work/"
 GUIDELINES = "## What to look for\n\nSay **yes** when the criterion holds.\n\n- Read the whole scenario first."
@@ -79,7 +79,7 @@ def test_five_items_by_keyboard(page: Page, open_work: Callable[[Page], Page], a
     assert Response.objects.filter(question="clear", value="no").count() == 1
     assert Response.objects.filter(question="neutral", value="no").count() == 4
     assert Response.objects.get(question="note").value == "2 cups, s or f"
-    assert all(response.seconds > 0 for response in Response.objects.all())
+    assert all((response.seconds or 0) > 0 for response in Response.objects.all())
 
 
 def test_a_reload_keeps_the_draft(page: Page, open_work: Callable[[Page], Page]) -> None:
@@ -202,3 +202,93 @@ def test_on_a_phone_and_the_done_page(
     expect(page.get_by_text("closed this labelling project")).to_be_visible()
     expect(page.get_by_text("You answered 1 item.")).to_be_visible()
     axe(page)
+
+
+EVERY_KIND = [
+    {
+        "kind": "pairwise",
+        "code": "better",
+        "text": "Which reply is better?",
+        "first_field": "one",
+        "second_field": "two",
+    },
+    {
+        "kind": "multi",
+        "code": "tones",
+        "text": "Which tones?",
+        "options": [{"code": code, "text": code} for code in ("warm", "formal", "curt")],
+    },
+    {"kind": "scale", "code": "sure", "text": "How sure are you?", "low_label": "not at all", "high_label": "fully"},
+    {"kind": "text", "code": "why", "text": "Why unsure?", "show_if": {"question": "sure", "any_of": [1, 2]}},
+    {"kind": "number", "code": "age", "text": "Age of the speaker", "required": False, "integer": True},
+]
+
+
+def test_every_kind_of_question_by_keyboard(
+    *,
+    page: Page,
+    login: Callable[[Page, User], None],
+    axe: Callable[[Page], None],
+    annotator: User,
+    project: Project,
+    make_dataset: Callable[..., Dataset],
+    make_instrument: Callable[..., Instrument],
+) -> None:
+    create_label_project(
+        project=project,
+        name="Pairs",
+        dataset=make_dataset(project, n=2, content=lambda i: {"one": f"Reply {i}", "two": "No.", "turns": ["a", "b"]}),
+        instrument=make_instrument(project, questions=EVERY_KIND, name="pairs"),
+        by=None,
+        order="fixed",
+    )
+    login(page, annotator)
+    page.goto("/p/everyday-norms/labelling/pairs/work/")
+    why = page.get_by_label("Why unsure?")
+    expect(why).to_be_hidden()
+    axe(page)
+    page.keyboard.type("213")  # the right-hand reply, then two tones; the keys stay with a question of several options
+    page.locator("[name=answer_sure]").first.focus()
+    page.keyboard.press("2")
+    expect(why).to_be_visible()
+    page.keyboard.press("t")
+    page.keyboard.type("first line")
+    page.keyboard.press("Enter")
+    page.keyboard.type("second line")
+    page.keyboard.press("Escape")
+    page.keyboard.press("t")
+    page.keyboard.type("31")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".item")).to_contain_text("Reply 1")
+    place = Assignment.objects.get(status="submitted")
+    stored = dict(Response.objects.values_list("question", "value"))
+    assert stored == {
+        "better": place.orders["better"][1],
+        "tones": ["warm", "curt"],
+        "sure": 2,
+        "why": "first line\nsecond line",
+        "age": 31,
+    }
+
+
+def test_the_researchers_pages_have_no_barriers(
+    *,
+    page: Page,
+    login: Callable[[Page, User], None],
+    axe: Callable[[Page], None],
+    researcher: User,
+    annotator: User,
+    label_project: LabelProject,
+) -> None:
+    place = claim_next(label_project, annotator)
+    assert place
+    add_flag(place, annotator, "odd wording")
+    submit(place, annotator, answers(), simulated=True)
+    login(page, researcher)
+    for path in ("", "new/", "validation/"):
+        page.goto(f"/p/everyday-norms/labelling/{path}")
+        axe(page)
+    page.set_viewport_size({"width": 360, "height": 740})
+    axe(page)
+    page.get_by_role("button", name="Close").click()
+    expect(page.get_by_text("Labelling is closed.")).to_be_visible()
