@@ -54,7 +54,7 @@ def logging_config(*, as_json: bool) -> dict[str, Any]:
             # Its lines about 4xx answers repeat the request log's, with the whole path.
             "django.request": {"level": "ERROR"},
             "django.server": {"handlers": [], "propagate": False},
-            "httpx": {"level": "WARNING"},
+            "httpx2": {"level": "WARNING"},
             "openai": {"level": "WARNING"},
         },
     }

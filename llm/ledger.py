@@ -20,6 +20,7 @@ from responses.models import SourceKind
 from responses.services import Answer, record_many
 
 UNSETTLED = (Call.Status.PENDING, Call.Status.CLAIMED)
+FAILED = (Call.Status.TRUNCATED, Call.Status.UNPARSED, Call.Status.REFUSED, Call.Status.ERROR)
 ONE_RUNNER_UP_TO = 16  # calls in flight that one process serves alone; more are shared by two
 
 # A job's row says whether it may ask; it is read in the same statement, so that nothing is claimed after a pause.

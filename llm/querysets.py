@@ -11,7 +11,7 @@ from django.db import connection
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 
-from llm.ledger import UNSETTLED
+from llm.ledger import FAILED, UNSETTLED
 from llm.models import Call, Endpoint, Job, Prompt
 from materials.models import Item
 from projects.models import Project
@@ -53,7 +53,7 @@ class Progress:
 
     @property
     def failed(self) -> int:
-        return sum(count for status, count in self.by_status if status not in (*UNSETTLED, Call.Status.OK))
+        return sum(count for status, count in self.by_status if status in FAILED)
 
 
 def job_progress(job: Job) -> Progress:
@@ -94,21 +94,24 @@ def _problems(job: Job) -> list[Problem]:
 
 @dataclass(frozen=True)
 class JobRow:
+    """A job in a list, with how many of its calls were answered and how many ended without an answer."""
+
     job: Job
     total: int
-    settled: int
+    answered: int
+    failed: int
 
 
 def jobs_with_progress(jobs: Sequence[Job]) -> list[JobRow]:
     """One query for all of them."""
-    totals: Counter[int] = Counter()
-    settled: Counter[int] = Counter()
-    for job_id, status, count in (
-        Call.objects.filter(job__in=jobs).values_list("job_id", "status").annotate(n=Count("pk"))
-    ):
-        totals[job_id] += count
-        settled[job_id] += 0 if status in UNSETTLED else count
-    return [JobRow(job, totals[job.pk], settled[job.pk]) for job in jobs]
+    counts: dict[int, Counter[str]] = {job.pk: Counter() for job in jobs}
+    rows = Call.objects.filter(job__in=jobs).values_list("job_id", "status").annotate(n=Count("pk"))
+    for job_id, status, count in rows:
+        counts[job_id][status] += count
+    return [
+        JobRow(job, found.total(), found[Call.Status.OK], sum(found[status] for status in FAILED))
+        for job, found in zip(jobs, counts.values(), strict=True)
+    ]
 
 
 def project_jobs(project: Project) -> QuerySet[Job]:

@@ -199,7 +199,8 @@ class Runner:
     async def _beat(self) -> None:
         while True:
             await asyncio.sleep(BEAT_SECONDS)
-            if not await self.hooks.beat(self._answered):
+            answered, self._answered = self._answered, False
+            if not await self.hooks.beat(answered):
                 await self._gate.stop(Halt())
             if self.halt is not None:
                 self._freed.set()

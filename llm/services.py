@@ -11,7 +11,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from llm.endpoints import EndpointError, endpoint_config, probe_endpoint, save_endpoint
-from llm.ledger import runners_wanted
+from llm.ledger import FAILED, runners_wanted
 from llm.models import Call, Endpoint, Job, Prompt
 from llm.planning import cells
 from llm.rendering import check_template
@@ -25,7 +25,6 @@ __all__ = [
 
 RUN_SHARD = "llm.tasks.run_shard"
 INSERT_ROWS = 2000
-FAILED = (Call.Status.TRUNCATED, Call.Status.UNPARSED, Call.Status.REFUSED, Call.Status.ERROR)
 
 
 class JobError(ValueError):
@@ -156,7 +155,7 @@ def hold_job(*, job: Job, reason: str, wait: timedelta, holds: int) -> None:
 def note_recovery(*, job: Job) -> None:
     """The endpoint answers again: the reason for waiting goes from the page."""
     Job.objects.filter(pk=job.pk, status=Job.Status.RUNNING).exclude(status_reason="", holds=0).update(
-        status_reason="", holds=0
+        status_reason="", holds=0, held_until=None
     )
 
 

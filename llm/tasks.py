@@ -9,6 +9,7 @@ from asgiref.sync import async_to_sync, sync_to_async
 from celery import shared_task
 from celery.signals import worker_shutting_down
 from django.conf import settings
+from django.core.cache import cache
 from django.db import transaction
 from django.utils import timezone
 from redis.asyncio import Redis
@@ -23,6 +24,7 @@ from projects.crypto import DecryptionError
 
 TASK_SECONDS = 120.0  # after this a task asks for a successor, so that long jobs share the workers with others
 BEATS_A_LEASE = 6
+SWEPT, SWEPT_SECONDS = "llm:swept:{}", 600
 CRASH_HOLD = timedelta(seconds=60)
 
 # Made before the pool forks, so that its processes see when their parent is asked to leave and give back their calls.
@@ -37,6 +39,7 @@ def _tell_the_pool(**_: Any) -> None:
 @shared_task
 def run_shard(job_id: int) -> None:
     """Ask the job's calls until none is left, the job is halted, or the task's time is over."""
+    cache.delete(SWEPT.format(job_id))
     related = ("endpoint", "prompt", "instrument", "dataset", "project")
     job = Job.objects.select_related(*related).filter(pk=job_id).first()
     if job is None or not ledger.wants_runner(job):
@@ -61,9 +64,14 @@ def run_shard(job_id: int) -> None:
 
 @shared_task
 def sweep() -> int:
-    """Give back abandoned calls and set workers to jobs that nobody works on; returns how many jobs that were."""
+    """Give back abandoned calls and set workers to jobs that nobody works on; returns how many jobs that were.
+
+    A job that waits for a free worker is not asked for again and again: a mark beside the messages, which is lost
+    with them and goes when one is taken up, says that it was.
+    """
     ledger.release_abandoned()
-    jobs = list(ledger.jobs_to_sweep().select_related("endpoint"))
+    waiting = ledger.jobs_to_sweep().select_related("endpoint")
+    jobs = [job for job in waiting if cache.add(SWEPT.format(job.pk), 1, timeout=SWEPT_SECONDS)]
     for job in jobs:
         with transaction.atomic():
             services.enqueue(job)
@@ -106,7 +114,7 @@ async def _run(job: Job, endpoint: EndpointConfig, shard: uuid.UUID) -> None:
         await sync_to_async(services.pause_job)(job=job, reason=reason)
     else:
         wait = timedelta(seconds=halt.retry_seconds)
-        reason = f"The endpoint does not answer: {halt.reason}"
+        reason = f"The endpoint is not working: {halt.reason}"
         await sync_to_async(services.hold_job)(job=job, reason=reason, wait=wait, holds=breaker.openings)
 
 

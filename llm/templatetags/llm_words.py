@@ -43,9 +43,10 @@ def persona_words(persona: dict[str, Any]) -> str:
 
 
 @register.filter
-def job_kind(job: Job) -> str:
-    """The badge of a job's state."""
-    return JOB_KINDS.get(Job.Status(job.status), "neutral")
+def job_kind(job: Job, failed: int = 0) -> str:
+    """The badge of a job's state; one that is done with `failed` calls without an answer is no success."""
+    kind = JOB_KINDS.get(Job.Status(job.status), "neutral")
+    return "warning" if kind == "success" and failed else kind
 
 
 @register.filter

@@ -4,9 +4,11 @@ import json
 from collections import Counter
 
 import pytest
+from django.core.management import CommandError, call_command
 
 from llm.models import Call, Job
-from llm.services import JobError, pause_job, resume_job, retry_failed, stop_job
+from llm.planning import make_plan
+from llm.services import JobError, pause_job, resume_job, retry_failed, start_job, stop_job
 from llm.tasks import run_shard, sweep
 from responses.models import Respondent, Response
 from tests.llm.jobs import CHOICE, JobMaker, counts, run_here
@@ -135,12 +137,12 @@ def test_an_endpoint_that_is_down_is_named_and_the_job_carries_on_later_by_itsel
         port = server.port
     job = jobs.run(f"http://127.0.0.1:{port}/v1", n=12)
     assert job.status == Job.Status.RUNNING
-    assert job.status_reason.startswith(f"The endpoint does not answer: No connection to http://127.0.0.1:{port}/v1")
+    assert job.status_reason.startswith(f"The endpoint is not working: No connection to http://127.0.0.1:{port}/v1")
     assert counts(job) == {"pending": 12}
     assert sweep() == 0  # not before the wait is over
     first_wait = job.held_until
     Job.objects.update(held_until="2026-01-01T00:00Z")
-    assert sweep() == 1
+    assert [sweep(), sweep()] == [1, 0]  # a job that waits for a free worker is asked for once
     run_here(job)
     assert job.holds == 2
     assert job.held_until > first_wait
@@ -258,8 +260,6 @@ def test_failed_calls_can_be_asked_again_and_answers_are_kept(jobs: JobMaker):
 
 
 def test_starting_twice_writes_one_ledger(jobs: JobMaker):
-    from llm.services import start_job
-
     with ScriptedModelServer() as server:
         job = jobs.start(server, n=3)
         start_job(job=job)
@@ -275,8 +275,6 @@ def test_plans_that_make_no_sense_are_refused(jobs: JobMaker):
 
 
 def test_a_plan_counts_and_prices_before_anything_is_asked(jobs: JobMaker):
-    from llm.planning import make_plan
-
     endpoint = jobs.endpoint(
         "http://127.0.0.1:9/v1", price_per_million_in=1, price_per_million_out=2, requests_per_minute=60
     )
@@ -290,3 +288,12 @@ def test_a_plan_counts_and_prices_before_anything_is_asked(jobs: JobMaker):
     assert [example["persona"] for example in plan.examples] == [{}, {"country": "Chile"}]
     assert plan.examples[1]["messages"][0] == {"role": "system", "content": "You are from Chile."}
     assert not job.calls.exists()
+
+
+def test_a_job_can_be_run_in_the_foreground(jobs: JobMaker, capsys):
+    with ScriptedModelServer(Script(behaviours=["refusal"])) as server:
+        job = jobs.plan(server, n=4)
+        call_command("run_job", job.pk)
+    assert capsys.readouterr().out == "Done: 3 answered, 1 refused.\n"
+    with pytest.raises(CommandError, match="no job 0"):
+        call_command("run_job", 0)

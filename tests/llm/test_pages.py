@@ -5,6 +5,7 @@ from django.urls import reverse
 
 from llm.models import Job, Prompt
 from llm.services import pause_job
+from projects.models import Project
 from responses.services import get_respondent
 from tests.llm.jobs import USER, JobMaker, counts, run_here
 from tests.model_server import Script, ScriptedModelServer
@@ -103,9 +104,7 @@ def test_a_form_that_cannot_be_planned_says_why(jobs: JobMaker, client):
     assert Job.objects.count() == 1
 
 
-def test_materials_of_another_project_cannot_be_chosen(jobs: JobMaker, client, django_user_model):
-    from projects.models import Project
-
+def test_materials_of_another_project_cannot_be_chosen(jobs: JobMaker, client):
     other = Project.objects.create(name="Other", slug="other")
     foreign = Prompt.objects.create(project=other, name="p", version=1, user="x")
     template = jobs.plan("http://127.0.0.1:9/v1")

@@ -68,7 +68,7 @@ def test_no_runner_holds_more_than_it_can_ask_soon(jobs: JobMaker):
         held = counts(job)
         pause_job(job=job)
         runner.join()
-    assert held["claimed"] <= 8
+    assert held["claimed"] <= 16  # 8 asked or about to be, and what was answered within the last half second
     assert 0 < held["ok"] < 30  # settled while the rest goes on
 
 
