@@ -174,6 +174,7 @@ def _study(project: Project, materials: Materials) -> None:
                 "expected": "blue",
             },
             "minutes": 5,
+            "contact": "the person who gave you this link",
         },
         demographics=DEMOGRAPHICS,
         completion_codes={"completed": "CDEMO1OK", "no_consent": "CDEMO2NC", "failed_attention": "CDEMO3AC"},
