@@ -9,6 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.conf import settings
 from django.test import Client
+from django.urls import get_resolver
 from playwright.sync_api import Browser, Page, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
@@ -36,6 +37,8 @@ def browser() -> Iterator[Browser]:
         pytest.skip(str(reason))
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=path, args=flags())
+        # Importing every view takes seconds on a busy machine; the first page's time limit must not pay for it.
+        assert get_resolver().url_patterns
         yield chromium
         chromium.close()
 
