@@ -90,11 +90,16 @@ class Instance:
         if model:
             self._use_model(*model)
         self._prepare()
+        # The web server loads its pages while the demo project is loaded or found.
+        demo = self._manage("Loading the demo project", "load_demo", "--skip-checks") if self.options.demo else None
         self._start_web()
+        if demo:
+            self.supervisor.wait(demo, PREPARE_SECONDS)
+            self._say("demo project")
         self._start_worker()
         self._say_addresses()
         if self.options.demo:
-            self._fill_demo()
+            self.supervisor.background = self._manage("Filling the demo project", "fill_demo", "--base-url", self.url)
         self.supervisor.watch()
 
     def _start_bundle(self) -> Child | None:
@@ -138,9 +143,9 @@ class Instance:
         )
 
     def _prepare(self) -> None:
-        arguments = ["-m", "config.prepare"] + (["--demo"] if self.options.demo else [])
-        self.supervisor.wait(self._run("Preparing the database", *arguments, log="prepare"), PREPARE_SECONDS)
-        self._say("database, static files" + (" and demo project" if self.options.demo else ""))
+        task = self._run("Preparing the database", "-m", "config.prepare", log="prepare")
+        self.supervisor.wait(task, PREPARE_SECONDS)
+        self._say("migrations and static files")
 
     def _start_web(self) -> None:
         arguments = ["-m", "gunicorn", "--config", ROOT / "config" / "gunicorn.py", "--bind", self.bind]
@@ -170,9 +175,8 @@ class Instance:
             print(lines.replace(" /s/", f" {self.url}/s/"), flush=True)
         print("Ctrl-C stops it.\n", flush=True)
 
-    def _fill_demo(self) -> None:
-        arguments = [ROOT / "manage.py", "fill_demo", "--base-url", self.url]
-        self.supervisor.background = self._run("Filling the demo project", *arguments, log="fill_demo")
+    def _manage(self, name: str, command: str, *arguments: str) -> Child:
+        return self._run(name, ROOT / "manage.py", command, *arguments, log=command)
 
     def _run(self, name: str, *arguments: object, log: str, stop: str = "SIGTERM") -> Child:
         child = python(name, *arguments, log=self._log(log), env=self.environment, stop=stop)

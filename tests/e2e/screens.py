@@ -76,7 +76,8 @@ def _pages(context: BrowserContext, login: str, password: str) -> Iterator[tuple
     yield "login", page
     page.fill("[name=username]", login)
     page.fill("[name=password]", password)
-    page.click("form [type=submit]")
+    page.press("[name=password]", "Enter")
+    page.wait_for_url(lambda url: "/login/" not in url)
     waiting, seen = [page.url], {"login", "logout"}
     while waiting and len(seen) < MOST_PAGES:
         address = waiting.pop(0)
