@@ -8,6 +8,7 @@ import csv
 import hashlib
 import io
 import json
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
@@ -39,7 +40,7 @@ _PIXELS_PER_POINT = 2
 
 def paper_file(spec: dict[str, Any], format: PaperFormat) -> bytes:
     """The figure as a file; from the cache when this very figure was asked for before."""
-    source = json.dumps([spec, _WIDTH, _CONFIG, vl_convert.__version__], sort_keys=True)
+    source = json.dumps([spec, _WIDTH, _CONFIG, version("vl-convert-python")], sort_keys=True)
     path = settings.VAR_DIR / "cache" / "figures" / f"{hashlib.sha256(source.encode()).hexdigest()}.{format}"
     if path.exists():
         return path.read_bytes()
@@ -51,7 +52,7 @@ def paper_file(spec: dict[str, Any], format: PaperFormat) -> bytes:
 def render(spec: dict[str, Any], format: PaperFormat) -> bytes:
     """The specification drawn at paper width on white."""
     wide = {**spec, "width": _WIDTH} if spec.get("width") == "container" else spec
-    options = {"vl_spec": wide, "config": _CONFIG, "allowed_base_urls": []}
+    options: dict[str, Any] = {"vl_spec": wide, "config": _CONFIG, "allowed_base_urls": []}
     if format == "svg":
         return str(vl_convert.vegalite_to_svg(**options)).encode()
     if format == "png":

@@ -43,7 +43,7 @@ def interval_dots(rows: Rows, *, who: Sequence[str], x_title: str, domain: tuple
     layers = [interval, dot, words]
     if domain[0] < 0 < domain[1]:
         layers.insert(0, _line_at_zero())
-    return _finished(alt.layer(*layers), rows, height=alt.Step(34, **{"for": "offset"}))
+    return _finished(layers, rows, height=alt.Step(34, **{"for": "offset"}))
 
 
 def rate_bars(rows: Rows, *, countries: Sequence[str], who: Sequence[str]) -> dict[str, Any]:
@@ -56,30 +56,31 @@ def rate_bars(rows: Rows, *, countries: Sequence[str], who: Sequence[str]) -> di
     x = alt.X("value:Q", title=title, scale=alt.Scale(domain=(0, 1)), axis=alt.Axis(tickCount=5, format=".2~f"))
     tooltip = [alt.Tooltip(f"{name}:N") for name in ("country", "who")]
     tooltip += [alt.Tooltip(f"{name}:Q", format=".3f") for name in ("value", "low", "high")] + [alt.Tooltip("n:Q")]
-    bar = base.mark_bar(height=10, strokeWidth=1.5, yOffset=7).encode(
+    bar = base.mark_bar(height=9, strokeWidth=1.5).encode(
         x=x,
         fill=alt.Fill("mark:N", scale=_FILL, legend=None),
         stroke=alt.Stroke("mark:N", scale=_HUE, legend=None),
         tooltip=tooltip,
     )
-    interval = base.mark_rule(strokeWidth=1.5, yOffset=7).encode(
+    interval = base.mark_rule(strokeWidth=1.5).encode(
         x=alt.X("low:Q", title=title), x2="high:Q", color=alt.value(QUIET)
     )
-    words = base.mark_text(align="left", dy=-6, dx=2, fontSize=11).encode(x=alt.datum(0), text="label:N")
-    return _finished(alt.layer(bar, interval, words), rows, height=alt.Step(32, **{"for": "offset"}))
+    words = base.mark_text(align="left", dy=-12, dx=1, fontSize=11).encode(x=alt.datum(0), text="label:N")
+    return _finished([bar, interval, words], rows, height=alt.Step(32, **{"for": "offset"}))
 
 
 def agreement_scatter(rows: Rows) -> dict[str, Any]:
     """People's agreement u against the model's v, both in [0.5, 1]; a point (`u`, `v`, `items`, `who`, `mark`) for
     each pair of values, larger where it stands for more items."""
-    axis = alt.Axis(tickCount=5, format=".1f")
-    scale = alt.Scale(domain=(0.5, 1.0), nice=False)
+    scale, axis = alt.Scale(domain=(0.5, 1.0), nice=False, zero=False), alt.Axis(tickCount=5, format=".1f")
+    x = alt.X("u:Q", title="People's agreement on the item", scale=scale, axis=axis)
+    y = alt.Y("v:Q", title="Model's agreement with itself", scale=scale, axis=axis)
     point = (
         alt.Chart()
         .mark_point(strokeWidth=1.5, opacity=0.9)
         .encode(
-            x=alt.X("u:Q", title="People's agreement on the item", scale=scale, axis=axis),
-            y=alt.Y("v:Q", title="Model's agreement with itself", scale=scale, axis=axis),
+            x=x,
+            y=y,
             color=alt.Color("mark:N", scale=_HUE, legend=None),
             fill=alt.Fill("mark:N", scale=_FILL, legend=None),
             size=alt.Size("items:Q", scale=alt.Scale(range=(40, 400), zero=False), legend=None),
@@ -89,8 +90,8 @@ def agreement_scatter(rows: Rows) -> dict[str, Any]:
     if len({row["who"] for row in rows}) > 1:
         point = point.encode(shape=alt.Shape("who:N", title="Model", legend=alt.Legend(orient="bottom")))
     same = alt.Chart(alt.Data(values=[{"u": 0.5, "v": 0.5}, {"u": 1.0, "v": 1.0}]))
-    diagonal = same.mark_line(strokeDash=[4, 4], color=QUIET, strokeWidth=1).encode(x="u:Q", y="v:Q")
-    return _finished(alt.layer(diagonal, point), rows, height=320)
+    diagonal = same.mark_line(strokeDash=[4, 4], color=QUIET, strokeWidth=1).encode(x=x, y=y)
+    return _finished([diagonal, point], rows, height=320)
 
 
 def _line_at_zero() -> alt.Chart:
@@ -103,8 +104,8 @@ def _lines_of_words() -> alt.Axis:
     return alt.Axis(domain=False, ticks=False, labelLimit=150, labelExpr="split(datum.label, ' · ')", labelPadding=8)
 
 
-def _finished(chart: alt.LayerChart, rows: Rows, *, height: int | alt.Step) -> dict[str, Any]:
+def _finished(layers: Sequence[alt.Chart], rows: Rows, *, height: int | alt.Step) -> dict[str, Any]:
     data, padding = alt.Data(values=list(rows)), {"left": 4, "top": 8, "right": 44, "bottom": 4}
-    finished = chart.properties(data=data, width="container", height=height, padding=padding)
-    spec: dict[str, Any] = finished.to_dict()
+    chart = alt.layer(*layers, data=data).properties(width="container", height=height, padding=padding)
+    spec: dict[str, Any] = chart.to_dict()
     return spec

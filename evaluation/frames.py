@@ -145,12 +145,9 @@ def _pairs(people: QuerySet[Response], selection: Selection) -> pd.DataFrame:
         .annotate(personal=culture, norm=Subquery(norm.annotate(chosen=culture).values("chosen")[:1]))
         .exclude(norm=None)
     )
-    columns = {"country_": _COLUMNS["country"], "simulated": _COLUMNS["simulated"]}
-    rows = answers.annotate(**columns).values_list("country_", "simulated", "respondent_id", "personal", "norm")
+    rows = answers.annotate(country_=_COLUMNS["country"]).values_list("country_", "respondent_id", "personal", "norm")
     counted = rows.annotate(n=Count("pk")).order_by("country_", "respondent_id", "personal", "norm")
-    return pd.DataFrame.from_records(
-        list(counted), columns=["country", "simulated", "respondent", "personal", "norm", "n"]
-    )
+    return pd.DataFrame.from_records(list(counted), columns=["country", "respondent", "personal", "norm", "n"])
 
 
 def _calls(selection: Selection) -> pd.DataFrame:

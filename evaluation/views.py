@@ -7,31 +7,40 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST
+from django_htmx.middleware import HtmxDetails
 
 from evaluation import presentation, services
 from evaluation.forms import AlignmentForm
 from evaluation.models import Report
 from evaluation.parameters import ReportError
 from projects.access import MANAGERS, READERS, project_view
-from projects.models import Project
+from projects.models import Project, Role, User
 
 PATIENCE = timedelta(minutes=1)  # a report takes seconds; after this its worker is probably gone
 STOP_POLLING = 286  # htmx asks no more after this status
 
 
+class MemberRequest(HttpRequest):
+    """A request with what `project_view` and the middleware put on it."""
+
+    user: User
+    role: Role
+    htmx: HtmxDetails
+
+
 @project_view(*READERS)
-def reports(request: HttpRequest, project: Project) -> HttpResponse:
+def reports(request: MemberRequest, project: Project) -> HttpResponse:
     context = {
         "project": project,
         "nav": "reports",
         "reports": project.reports.for_list(),
-        "may_create": request.role in MANAGERS,  # type: ignore[attr-defined]
+        "may_create": request.role in MANAGERS,
     }
     return render(request, "evaluation/reports.html", context)
 
 
 @project_view(*MANAGERS)
-def new_report(request: HttpRequest, project: Project) -> HttpResponse:
+def new_report(request: MemberRequest, project: Project) -> HttpResponse:
     form = AlignmentForm(request.POST if request.method == "POST" else None, project=project)
     if request.method == "POST" and form.is_valid():
         try:
@@ -51,11 +60,11 @@ def new_report(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 @project_view(*READERS)
-def report(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+def report(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     """The report; while it is being computed, htmx asks for the fragment of its state every two seconds."""
     found = get_object_or_404(project.reports.select_related("created_by"), pk=pk)
     pending = found.status == Report.Status.PENDING
-    if request.htmx:  # type: ignore[attr-defined]
+    if request.htmx:
         if not pending:
             return HttpResponse(status=STOP_POLLING, headers={"HX-Refresh": "true"})
         return render(request, "evaluation/pending.html", _state(request, project, found))
@@ -69,17 +78,17 @@ def report(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 
 @require_POST
 @project_view(*MANAGERS)
-def build(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+def build(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     found = get_object_or_404(project.reports, pk=pk)
     if not services.build_again(report=found):
         messages.info(request, "This report is ready and stays as it is; make a new one to compute it again.")
     return redirect("report", slug=project.slug, pk=pk)
 
 
-def _state(request: HttpRequest, project: Project, found: Report) -> dict[str, object]:
+def _state(request: MemberRequest, project: Project, found: Report) -> dict[str, object]:
     return {
         "project": project,
         "report": found,
         "overdue": timezone.now() - found.requested_at > PATIENCE,
-        "may_create": request.role in MANAGERS,  # type: ignore[attr-defined]
+        "may_create": request.role in MANAGERS,
     }

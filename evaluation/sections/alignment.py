@@ -13,8 +13,8 @@ from evaluation.sections.shape import Column, Figure, Row, Section, Table, estim
 
 COLUMNS = (
     Column("question", "Question", shown=False),
-    Column("model", "Model"),
-    Column("setting", "Answers as"),
+    Column("setting", "Answers as", "name"),
+    Column("model", "Model", "name"),
     Column("against", "Compared with"),
     Column("items", "Items", "count", "n"),
     Column("majority_alignment", "Majority alignment", "estimate", "0 to 1"),
@@ -36,7 +36,7 @@ PARAGRAPHS = (
     "model wavers on the items on which people disagree.",
     "People with people is the human ceiling: one random half of the same people compared with the other half on the "
     "items the model answered, the mean of {splits} splits. Halves are smaller than the whole, so a model can pass it. "
-    "Brackets are 95 % bootstrap intervals over items ({resamples} resamples, seed {seed}).",
+    "Brackets are 95 % bootstrap intervals over items ({resamples} resamples, seed {seed}).",
 )
 
 
@@ -119,7 +119,7 @@ def _figures(comparison: Comparison, results: Sequence[Result]) -> tuple[Figure,
     alike = Figure(
         code="majority_alignment",
         title=f"Majority alignment of models with people: {questions}",
-        caption=f"Share of items on which model and people have the same majority, with 95 % bootstrap interval over "
+        caption=f"Share of items on which model and people have the same majority, with 95 % bootstrap interval over "
         f"items; {n}. On top the human ceiling, split halves of all the people. {comparison.legend}",
         spec=interval_dots(
             [
@@ -134,7 +134,7 @@ def _figures(comparison: Comparison, results: Sequence[Result]) -> tuple[Figure,
     apart = Figure(
         code="signed_culture_gap",
         title=f"Which way models depart from people: {questions}",
-        caption=f"Signed culture gap: mean of the model's culture rate minus the people's, with 95 % bootstrap "
+        caption=f"Signed culture gap: mean of the model's culture rate minus the people's, with 95 % bootstrap "
         f"interval over items; {n}. Left of zero the model allows the preference more often, right of zero it follows "
         f"culture more often; the signed preference gap is the same number with the other sign. {comparison.legend}",
         spec=interval_dots(

@@ -15,8 +15,8 @@ from evaluation.sections.shape import Column, Figure, Row, Section, Table, estim
 
 COLUMNS = (
     Column("question", "Question"),
-    Column("country", "Country"),
-    Column("who", "Who"),
+    Column("country", "Country", "name"),
+    Column("who", "Who", "name"),
     Column("answers", "Answers", "count", "n"),
     Column("items", "Items", "count", "n"),
     Column("rate", "Culture rate", "estimate", "0 to 1"),
@@ -36,7 +36,7 @@ class Rate:
 
 
 def culture_rate(counts: pd.DataFrame, *, n_resamples: int, seed: int) -> Estimate:
-    """Culture answers over all answers, in [0, 1], with a 95 % bootstrap interval over items; `n` counts answers.
+    """Culture answers over all answers, in [0, 1], with a 95 % bootstrap interval over items; `n` counts answers.
 
     `counts` has the columns `item`, `n`, `n_culture`. Undefined without answers; without interval for a single item.
 
@@ -68,7 +68,7 @@ def by_country(comparison: Comparison) -> Section | None:
         title="Rates by country",
         paragraphs=(
             f"The culture rate is the share of answers that choose “{comparison.parameters.option}”. A model stands "
-            "beside the people of the country whose persona it was given. Brackets are 95 % bootstrap intervals over "
+            "beside the people of the country whose persona it was given. Brackets are 95 % bootstrap intervals over "
             "items.",
         ),
         tables=(
@@ -122,7 +122,7 @@ def _figure(comparison: Comparison, question: str, rates: Sequence[Rate]) -> Fig
     return Figure(
         code=f"by_country_{question}",
         title=f"Culture rate by country: {question}",
-        caption=f"Share of answers that choose culture, with 95 % bootstrap interval over items; n counts answers. "
+        caption=f"Share of answers that choose culture, with 95 % bootstrap interval over items; n counts answers. "
         f"{comparison.legend}",
         spec=rate_bars(
             [_bar(rate) for rate in shown],

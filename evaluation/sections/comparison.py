@@ -65,8 +65,9 @@ class Comparison:
     @cached_property
     def people_marks(self) -> tuple[Mark, ...]:
         """Whether the people are real, simulated or both."""
-        kinds = set(self.frames.persons["simulated"])
-        return tuple(mark for mark, simulated in (("human", False), ("simulated", True)) if simulated in kinds)
+        simulated = self.frames.persons["simulated"].astype(bool)
+        real: tuple[Mark, ...] = () if simulated.all() else ("human",)
+        return (*real, "simulated") if simulated.any() else real
 
     @property
     def people_mark(self) -> Mark:

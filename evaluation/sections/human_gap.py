@@ -9,13 +9,13 @@ from evaluation.sections.comparison import Comparison
 from evaluation.sections.shape import Column, Row, Section, Table, estimate_cell
 
 COLUMNS = (
-    Column("country", "Country"),
+    Column("country", "Country", "name"),
     Column("people", "People", "count", "n"),
     Column("pairs", "Pairs", "count", "n"),
     Column("personal", "Allow rate, personal", "estimate", "0 to 1"),
     Column("norm", "Allow rate, norm", "estimate", "0 to 1"),
     Column("gap", "Norm-personal gap", "estimate", "−1 to 1"),
-    Column("mcnemar_p", "McNemar, exact", "estimate", "p"),
+    Column("mcnemar_p", "McNemar, exact", "estimate", "p", shown=False),
 )
 
 
@@ -35,7 +35,7 @@ def human_gap(comparison: Comparison) -> Section | None:
         paragraphs=(
             f"Each pair is one person's answers to {parameters.personal_question} and {parameters.norm_question} about "
             "one item. The gap is the allow rate of the personal question minus that of the norm question: positive "
-            "when people allow more for themselves than they see as the norm. Brackets are 95 % intervals that let the "
+            "when people allow more for themselves than they see as the norm. Brackets are 95 % intervals that let the "
             "answers of one person depend on each other.",
         ),
         tables=(

@@ -9,12 +9,15 @@ from evaluation.figures import Mark
 from evaluation.metrics.result import Estimate
 
 Cell = str | int | float | None | dict[str, Any]
-ColumnKind = Literal["text", "count", "estimate"]
+ColumnKind = Literal["text", "name", "wide", "count", "estimate"]
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`unit` stands in the header. A column that is only in the download has `shown` False."""
+    """`unit` stands in the header. A name is not broken into lines, wide text gets room for a sentence.
+
+    A column that is only in the download has `shown` False.
+    """
 
     key: str
     label: str
@@ -55,6 +58,7 @@ class Figure:
 class Section:
     code: str
     title: str
+    warnings: tuple[str, ...] = ()  # what must be read before the numbers
     paragraphs: tuple[str, ...] = ()
     tables: tuple[Table, ...] = ()
     figures: tuple[Figure, ...] = ()

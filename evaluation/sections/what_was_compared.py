@@ -7,25 +7,25 @@ from evaluation.sections.shape import Column, Row, Section, Table
 from llm.models import Call
 
 PEOPLE = (
-    Column("kind", "People"),
-    Column("country", "Country"),
+    Column("kind", "Answers by"),
+    Column("country", "Country", "name"),
     Column("persons", "People", "count", "n"),
     Column("answers", "Answers", "count", "n"),
 )
 MODELS = (
-    Column("model", "Model"),
+    Column("model", "Model", "name"),
     Column("prompt", "Prompt"),
     Column("temperature", "Temperature"),
-    Column("personas", "Answers as"),
+    Column("personas", "Answers as", "wide"),
     Column("items", "Items", "count", "n"),
     Column("answers", "Answers", "count", "n"),
 )
 ITEMS = (
     Column("question", "Question"),
-    Column("items", "In the dataset", "count", "items"),
-    Column("people", "Answered by people", "count", "items"),
-    Column("models", "Answered by a model", "count", "items"),
-    Column("both", "Compared", "count", "items"),
+    Column("items", "Items in the dataset", "count", "n"),
+    Column("people", "Answered by people", "count", "n"),
+    Column("models", "Answered by a model", "count", "n"),
+    Column("both", "Answered by both", "count", "n"),
 )
 
 
@@ -34,7 +34,8 @@ def what_was_compared(comparison: Comparison) -> Section:
     return Section(
         code="what_was_compared",
         title="What was compared",
-        paragraphs=(*_warnings(comparison), *_scope(comparison), *_left_out(comparison)),
+        warnings=tuple(_warnings(comparison)),
+        paragraphs=(*_scope(comparison), *_left_out(comparison)),
         tables=(_items(comparison), _people(comparison), _models(comparison)),
     )
 
@@ -87,7 +88,7 @@ def _left_out(comparison: Comparison) -> list[str]:
     if calls.empty:
         return ["No model call was left out."]
     words = dict(Call.Status.choices)
-    parts = [f"{row.n} {words[row.status].lower()} ({row.model})" for row in calls.itertuples()]
+    parts = [f"{row['n']} {words[row['status']].lower()} ({row['model']})" for row in calls.to_dict("records")]
     return [f"Model calls that gave no answer and are left out, never guessed: {', '.join(parts)}."]
 
 
@@ -106,14 +107,14 @@ def _people(comparison: Comparison) -> Table:
     rows = tuple(
         Row(
             {
-                "kind": str(row.kind).capitalize(),
-                "country": row.country or "Not stated",
-                "persons": int(row.persons),
-                "answers": int(row.n),
+                "kind": row["kind"].capitalize(),
+                "country": row["country"] or "Not stated",
+                "persons": row["persons"],
+                "answers": row["n"],
             },
-            marks=("simulated" if row.simulated else "human",),
+            marks=("simulated" if row["simulated"] else "human",),
         )
-        for row in comparison.frames.persons.itertuples()
+        for row in comparison.frames.persons.to_dict("records")
     )
     return Table("people", "People", "People with at least one answer to these questions.", PEOPLE, rows)
 
@@ -121,21 +122,21 @@ def _people(comparison: Comparison) -> Table:
 def _models(comparison: Comparison) -> Table:
     models = comparison.frames.models
     keys = ["model", "endpoint", "demo_model", "prompt", "temperature"]
-    rows = tuple(
-        Row(
-            {
-                "model": key[0],
-                "prompt": key[3] or "not recorded",
-                "temperature": key[4] or "not recorded",
-                "personas": _personas(answers),
-                "items": int(answers["item"].nunique()),
-                "answers": int(answers["n"].sum()),
-            },
-            marks=("demo-model" if key[2] else "model",),
-        )
-        for key, answers in models.groupby(keys, sort=True)
+    rows = []
+    for _, answers in models.groupby(keys, sort=True):
+        first = answers.iloc[0]
+        cells = {
+            "model": first["model"],
+            "prompt": first["prompt"] or "not recorded",
+            "temperature": first["temperature"] or "not recorded",
+            "personas": _personas(answers),
+            "items": int(answers["item"].nunique()),
+            "answers": int(answers["n"].sum()),
+        }
+        rows.append(Row(cells, marks=("demo-model" if first["demo_model"] else "model",)))
+    return Table(
+        "models", "Models", "Answers of models to these questions, by prompt and temperature.", MODELS, tuple(rows)
     )
-    return Table("models", "Models", "Answers of models to these questions, by prompt and temperature.", MODELS, rows)
 
 
 def _personas(answers: pd.DataFrame) -> str:

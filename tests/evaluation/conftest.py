@@ -8,7 +8,7 @@ import pytest
 
 from materials.models import Dataset, Instrument, Item
 from projects.models import Project
-from responses.models import Respondent, SourceKind
+from responses.models import Respondent, RespondentKind, SourceKind
 from responses.services import Answer, get_condition, get_respondent, record_many
 
 Row = tuple[Respondent, int, str, str]  # who, number of the item, question, option
@@ -31,7 +31,7 @@ class Paired:
     def person(self, name: str, *, simulated: bool = True, **attributes: Any) -> Respondent:
         return get_respondent(
             project=self.project,
-            kind="participant",
+            kind=RespondentKind.PARTICIPANT,
             key=f"session:{name}",
             attributes={"country": "Brazil", **attributes},
             simulated=simulated,
@@ -40,7 +40,9 @@ class Paired:
     def model(self, name: str, *, demo_model: bool = True, **persona: Any) -> Respondent:
         attributes = {"model": name, "endpoint": "local", "persona": bool(persona), **persona}
         key = f"model:{name}:{'-'.join(persona.values())}"
-        return get_respondent(project=self.project, kind="model", key=key, attributes=attributes, demo_model=demo_model)
+        return get_respondent(
+            project=self.project, kind=RespondentKind.MODEL, key=key, attributes=attributes, demo_model=demo_model
+        )
 
     def record(self, rows: Iterable[Row], *, source_kind: SourceKind = SourceKind.IMPORT, **factors: Any) -> None:
         condition = get_condition(project=self.project, factors=factors)

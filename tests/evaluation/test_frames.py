@@ -86,12 +86,18 @@ def test_calls_without_an_answer_are_counted_by_status(answered: Paired, paramet
     project = answered.project
     endpoint = Endpoint.objects.create(project=project, name="local", base_url="http://127.0.0.1:9/v1", model="tiny")
     prompt = Prompt.objects.create(project=project, name="plain", version=1, user="{{ item.text }}")
-    common = {"project": project, "kind": "judge", "endpoint": endpoint, "prompt": prompt, "personas": [{}]}
+    common: dict[str, Any] = {
+        "project": project,
+        "kind": "judge",
+        "endpoint": endpoint,
+        "prompt": prompt,
+        "personas": [{}],
+    }
     common |= {"dataset": answered.dataset, "instrument": answered.instrument}
     condition, items = get_condition(project=project, factors={}), Item.objects.all()
     for codes in ([], ["norm"], ["other"]):
         job = Job.objects.create(name=str(codes), question_codes=codes, **common)
-        cell = {"job": job, "respondent": answered.model("tiny"), "condition": condition}
+        cell: dict[str, Any] = {"job": job, "respondent": answered.model("tiny"), "condition": condition}
         Call.objects.create(item=items[0], status="unparsed", **cell)
         Call.objects.create(item=items[1], status="ok", values={}, **cell)
     calls = frames_of(answered, parameters).calls

@@ -87,7 +87,7 @@ def test_a_report_is_asked_for_by_form(answered: Paired, client_as: ClientAs, re
     assert "This field is required" in refused.content.decode()  # nobody chose which people
     made = client.post(address, choices | {"people": "simulated"})
     report = Report.objects.get()
-    assert made.url == url(report)
+    assert made.headers["Location"] == url(report)
     assert (report.parameters["people"], report.parameters["seed"], report.created_by) == ("simulated", 3, researcher)
 
 

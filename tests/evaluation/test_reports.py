@@ -1,12 +1,14 @@
 """Reports from the database to the stored numbers, against counts done by hand and golden values."""
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.db import DatabaseError, transaction
 
+from config.processes import Child
 from evaluation.models import Report
 from evaluation.parameters import ReportError
 from evaluation.services import build_again, build_report, create_report
@@ -116,15 +118,17 @@ def test_rates_by_country_set_people_beside_their_personas(answered: Paired, par
 def test_it_opens_with_what_its_people_and_model_are(answered: Paired, parameters: dict[str, Any]):
     first = built(answered, parameters).sections[0]
     assert first["code"] == "what_was_compared"
-    assert "people in this report are simulated" in first["paragraphs"][0]
-    assert "tiny is a demo model" in first["paragraphs"][1]
+    assert "people in this report are simulated" in first["warnings"][0]
+    assert "tiny is a demo model" in first["warnings"][1]
 
 
 def test_a_mixture_of_people_says_how_many_of_each(answered: Paired, parameters: dict[str, Any]):
     answered.record([(answered.person("real", simulated=False), 0, "norm", "culture")])
-    first = built(answered, parameters, people="all").sections[0]["paragraphs"][0]
+    first = built(answered, parameters, people="all").sections[0]["warnings"][0]
     assert "pools 1 real with 3 simulated people" in first
-    assert "simulated" not in built(answered, parameters, people="real").sections[0]["paragraphs"][0]
+    real = built(answered, parameters, people="real")
+    assert [sentence for sentence in real.sections[0]["warnings"] if "simulated" in sentence] == []
+    assert rows(real, "people") == [{"kind": "Participant", "country": "Brazil", "persons": 1, "answers": 1}]
 
 
 def test_every_row_with_simulated_or_demo_answers_is_marked(answered: Paired, parameters: dict[str, Any]):
@@ -179,6 +183,21 @@ def test_what_went_away_fails_with_a_sentence_and_can_be_built_again(answered: P
     assert build_report(report.pk).status == "failed"
     assert build_again(report=failed)
     assert build_report(report.pk).status == "ready"
+
+
+@pytest.mark.worker
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_builds_what_was_asked_for(
+    celery_worker_process: Child, answered: Paired, parameters: dict[str, Any]
+) -> None:
+    report = create_report(
+        project=answered.project, title="r", kind=Report.Kind.ALIGNMENT, parameters=parameters, created_by=None
+    )
+    deadline = time.monotonic() + 30
+    while report.status == Report.Status.PENDING and time.monotonic() < deadline:
+        time.sleep(0.2)
+        report.refresh_from_db()
+    assert report.status == Report.Status.READY
 
 
 def test_without_any_answers_the_report_says_what_to_do(paired: Paired, parameters: dict[str, Any]):
