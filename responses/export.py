@@ -124,6 +124,10 @@ def csv_cell(value: Any) -> str:
     """
     if value is None:
         return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
     if not isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
     if _FORMULA.match(value) and not _NUMBER.fullmatch(value):

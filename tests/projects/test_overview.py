@@ -26,7 +26,7 @@ def answered_by_a_bot(project: Project, make_dataset, make_instrument) -> None:
 def test_the_flow_has_a_box_for_each_part_with_counts(
     project: Project, answered_by_a_bot: None, researcher, client_as, django_assert_max_num_queries
 ):
-    Report.objects.create(project=project, title="R", kind="alignment", status="failed")
+    Report.objects.create(project=project, title="R", kind="alignment", status="failed", problem="No answers.")
     client = client_as(researcher)
     with django_assert_max_num_queries(15):
         page = client.get(reverse("project", args=[project.slug]))
