@@ -3,6 +3,7 @@
 import ipaddress
 import os
 import re
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -19,6 +20,7 @@ from projects.crypto import decrypt, encrypt
 from projects.models import Project, User
 from projects.services import audit
 
+PROBE_SECONDS = 20.0
 PROBED = ("token_limit_field", "json_mode", "supports_seed", "system_role")
 # The addresses under which clouds hand out their machines' credentials. Other private addresses are allowed, because
 # models on the own machine or network are an ordinary use; who may not reach them is for the network to say.
@@ -75,7 +77,9 @@ def save_endpoint(
 
 def probe_endpoint(*, endpoint: Endpoint) -> dict[str, Any]:
     """Ask the server what it can do, and store it; what probe returns. Raises EndpointError when there is no key."""
-    found = async_to_sync(probe)(endpoint_config(endpoint))
+    config = endpoint_config(endpoint)
+    # Somebody waits for the page.
+    found = async_to_sync(probe)(replace(config, timeout_seconds=min(config.timeout_seconds, PROBE_SECONDS)))
     # Only if the endpoint is still the one that was asked: it may have been edited meanwhile.
     Endpoint.objects.filter(pk=endpoint.pk, base_url=endpoint.base_url, model=endpoint.model).update(
         capabilities=found, probed_at=timezone.now()

@@ -72,8 +72,12 @@ def cells(job: Job) -> Iterator[dict[str, Any]]:
 
     @cache
     def condition(order: str) -> Any:
-        factors = {"prompt": str(job.prompt), "temperature": job.temperature, "top_p": job.top_p}
-        return get_condition(project=job.project, factors=factors | ({"option_order": order} if order else {}))
+        factors: dict[str, Any] = {"prompt": str(job.prompt), "temperature": job.temperature, "top_p": job.top_p}
+        if job.temperature > 0:  # else a second job's samples would pass for the first one's
+            factors["seed"] = job.seed
+        if order:
+            factors["option_order"] = order
+        return get_condition(project=job.project, factors=factors)
 
     for item in planned_items(job).iterator(chunk_size=2000):
         for sample in range(job.samples):

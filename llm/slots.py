@@ -11,47 +11,51 @@ from redis.asyncio import Redis
 
 ASK_AGAIN_MS = 50
 
-# Returns 0 when the slot is taken, otherwise the milliseconds after which to ask again.
+# Answers {again, delay}: `again` is 0 when the slot is taken, otherwise the milliseconds after which to try again.
+# `delay`: milliseconds until its turn; turns are given out ahead, so that nobody has to ask for one twice.
 ACQUIRE = """
+local slots, turn = KEYS[1], KEYS[2]
+local token, concurrency, lifetime = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local per_minute, again = tonumber(ARGV[4]), tonumber(ARGV[5])
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
-if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[2]) then return tonumber(ARGV[5]) end
-local per_minute = tonumber(ARGV[4])
+redis.call('ZREMRANGEBYSCORE', slots, '-inf', now)
+if redis.call('ZCARD', slots) >= concurrency then return {again, 0} end
+local delay = 0
 if per_minute > 0 then
-  local due = tonumber(redis.call('GET', KEYS[2]) or '0')
-  if due > now then return math.ceil(due - now) end
-  redis.call('SET', KEYS[2], math.max(due, now) + 60000 / per_minute, 'PX', 120000)
+  local due = math.max(now, tonumber(redis.call('GET', turn) or '0'))
+  delay = math.ceil(due - now)
+  redis.call('SET', turn, due + 60000 / per_minute, 'PX', delay + 120000)
 end
-redis.call('ZADD', KEYS[1], now + tonumber(ARGV[3]), ARGV[1])
-redis.call('PEXPIRE', KEYS[1], tonumber(ARGV[3]) * 2)
-return 0"""
+redis.call('ZADD', slots, now + delay + lifetime, token)
+redis.call('PEXPIRE', slots, delay + lifetime * 2)
+return {0, delay}"""
 
 
 class EndpointSlots:
-    """The limits of one endpoint. `seconds`: how long a slot lives when nobody gives it back.
-
-    `concurrency` may be changed while running.
-    """
+    """The limits of one endpoint. `seconds`: how long a slot lives when nobody gives it back."""
 
     def __init__(self, redis: Redis, *, endpoint_id: int, concurrency: int, per_minute: int | None, seconds: float):
         self._redis = redis
-        self._keys = [f"concord:endpoint:{endpoint_id}:slots", f"concord:endpoint:{endpoint_id}:due"]
-        self.concurrency, self._per_minute, self._milliseconds = concurrency, per_minute or 0, int(seconds * 1000)
+        self._keys = [f"concord:endpoint:{endpoint_id}:slots", f"concord:endpoint:{endpoint_id}:turn"]
+        self._concurrency, self._per_minute, self._milliseconds = concurrency, per_minute or 0, int(seconds * 1000)
         self._acquire = redis.register_script(ACQUIRE)
 
     @asynccontextmanager
     async def slot(self, sleep: Callable[[float], Awaitable[None]]) -> AsyncIterator[None]:
         """One call's place at the endpoint; waits by `sleep` (seconds), which may raise to give up waiting."""
         token = uuid.uuid4().hex
-        while wait := await self._take(token):
-            await sleep(wait / 1000)
+        while (answer := await self._take(token))[0]:
+            await sleep(answer[0] / 1000)
         try:
+            if answer[1]:
+                await sleep(answer[1] / 1000)
             yield
         finally:
             await self._redis.zrem(self._keys[0], token)
 
-    async def _take(self, token: str) -> int:
-        """0 when the slot is taken, otherwise milliseconds to wait."""
-        limits = [self.concurrency, self._milliseconds, self._per_minute, ASK_AGAIN_MS]
-        return int(await self._acquire(keys=self._keys, args=[token, *limits]))
+    async def _take(self, token: str) -> list[int]:
+        again = max(ASK_AGAIN_MS, 3 * self._concurrency)  # those who wait are at most as many as there are slots
+        limits = [self._concurrency, self._milliseconds, self._per_minute, again]
+        answer: list[int] = await self._acquire(keys=self._keys, args=[token, *limits])
+        return answer

@@ -219,6 +219,14 @@ def test_who_answered_and_under_which_condition(jobs: JobMaker):
     assert sum("You are from Japan." in text for text in texts) == 4
 
 
+def test_more_samples_in_a_second_job_are_more_answers(jobs: JobMaker):
+    with ScriptedModelServer() as server:
+        endpoint = jobs.endpoint(server)
+        jobs.run(endpoint, n=2, temperature=1, seed=1)
+        jobs.run(endpoint, n=2, temperature=1, seed=2)
+    assert Response.objects.count() == 4
+
+
 def test_a_job_asks_only_the_questions_named(jobs: JobMaker):
     questions = [CHOICE, CHOICE | {"code": "other", "text": "And elsewhere?"}]
     with ScriptedModelServer() as server:

@@ -52,6 +52,19 @@ def test_calls_a_minute_are_kept(jobs: JobMaker):
     assert time.monotonic() - started >= 1.5  # 15 intervals of 0.1 s
 
 
+def test_a_pause_does_not_wait_for_turns_given_out_ahead(jobs: JobMaker):
+    with ScriptedModelServer() as server:
+        job = jobs.start(jobs.endpoint(server, requests_per_minute=6), n=16)
+        runner = threading.Thread(target=in_thread(lambda: run_shard(job.pk)))
+        runner.start()
+        time.sleep(1)
+        pause_job(job=job)
+        runner.join(5)
+        assert not runner.is_alive()
+        assert server.requests == 1
+    assert counts(job) == {"ok": 1, "pending": 15}
+
+
 def test_a_rate_limited_server_gets_every_call_answered_without_using_up_tries(jobs: JobMaker):
     with ScriptedModelServer(Script(requests_per_second=15, latency_seconds=0.01)) as server:
         job = jobs.run(jobs.endpoint(server, concurrency=16), n=60, max_attempts=2)
