@@ -41,13 +41,15 @@ class Distribution:
 def distributions(
     counts: Iterable[Mapping[str, Any]], instruments: Mapping[int, Instrument], content: Mapping[str, Any]
 ) -> list[Distribution]:
-    """`counts` as given by responses.querysets.value_counts. Open questions get a distribution without rows."""
+    """In the instruments' order, from what responses.querysets.value_counts gives. Open questions get no rows."""
     answers: dict[tuple[int, str], list[Mapping[str, Any]]] = defaultdict(list)
     for count in counts:
         answers[count["instrument_id"], count["question"]].append(count)
     return [
-        _distribution(instruments[instrument], instruments[instrument].questionnaire[question], entries, content)
-        for (instrument, question), entries in answers.items()
+        _distribution(instrument, question, answers[pk, question.code], content)
+        for pk, instrument in sorted(instruments.items())
+        for question in instrument.questionnaire.questions
+        if (pk, question.code) in answers
     ]
 
 
@@ -61,14 +63,15 @@ def _distribution(
         totals[group] += entry["n"]
         for value in entry["value"] if isinstance(entry["value"], list) else [entry["value"]]:
             chosen[str(value), group] += entry["n"]
+    groups = sorted(totals.items(), key=lambda group: (RespondentKind.values.index(group[0][0]), group[0]))
     rows = [
         (
             option_label(question, code, content) or code,
-            [Cell(chosen[code, group], 100 * chosen[code, group] / n) for group, n in totals.items()],
+            [Cell(chosen[code, group], 100 * chosen[code, group] / n) for group, n in groups],
         )
         for code in option_codes(question)
     ]
-    return Distribution(instrument, question, [_column(group, n) for group, n in totals.items()], rows)
+    return Distribution(instrument, question, [_column(group, n) for group, n in groups], rows)
 
 
 def _column(group: Group, n: int) -> Column:

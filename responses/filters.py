@@ -28,7 +28,7 @@ class ResponseFilterForm(forms.Form):
     respondent = forms.IntegerField(required=False, min_value=1, max_value=2**63 - 1, widget=forms.HiddenInput)
 
     def __init__(self, data: QueryDict, *, project: Project) -> None:
-        super().__init__(data)
+        super().__init__(data, label_suffix="")
         self.project = project
         datasets = project.datasets.values_list("slug", "name")
         questions = {q["code"] for codes in project.instruments.values_list("questions", flat=True) for q in codes}

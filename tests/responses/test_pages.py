@@ -103,7 +103,7 @@ def test_an_item_shows_what_everyone_answered(scene: Scene, viewer, client_as, d
     client = client_as(viewer)
     with django_assert_max_num_queries(8):
         page = client.get(url("item", scene, pk=scene.item.pk))
-    fits, note, why = page.context["distributions"]
+    fits, why, note = page.context["distributions"]
     assert [(column.title, column.n) for column in fits.columns] == [("Annotators", 4), ("Models", 1)]
     assert [(label, [cell.percent for cell in cells]) for label, cells in fits.rows] == [
         ("Yes", [75, 0]),
