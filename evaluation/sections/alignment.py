@@ -15,16 +15,16 @@ COLUMNS = (
     Column("question", "Question", shown=False),
     Column("setting", "Answers as", "name"),
     Column("model", "Model", "name"),
-    Column("against", "Compared with"),
+    Column("against", "Compared with", shown=False),
     Column("items", "Items", "count", "n"),
     Column("majority_alignment", "Majority alignment", "estimate", "0 to 1"),
-    Column("ceiling_majority_alignment", "People with people", "estimate", "0 to 1"),
+    Column("ceiling_majority_alignment", "Human ceiling", "estimate", "0 to 1"),
     Column("rate_mae", "Rate MAE", "estimate", "0 to 1"),
-    Column("ceiling_rate_mae", "MAE, people with people", "estimate", "0 to 1"),
-    Column("rate_abs_diff_of_means", "Difference of means", "estimate", "0 to 1"),
+    Column("ceiling_rate_mae", "Human MAE", "estimate", "0 to 1"),
     Column("signed_culture_gap", "Signed culture gap", "estimate", "−1 to 1"),
     Column("signed_preference_gap", "Signed preference gap", "estimate", "−1 to 1"),
     Column("uncertainty_correlation", "Uncertainty correlation", "estimate", "Pearson r"),
+    Column("rate_abs_diff_of_means", "Difference of means", "estimate", "0 to 1"),
 )
 PARAGRAPHS = (
     "Majority alignment is the share of items on which most answers of the model and most of the people are the same "
@@ -34,14 +34,14 @@ PARAGRAPHS = (
     "follows the expectation more often than people do. The signed preference gap is the same number with the other "
     "sign: positive when the model allows the preference more often. The uncertainty correlation says whether the "
     "model wavers on the items on which people disagree.",
-    "People with people is the human ceiling: one random half of the same people compared with the other half on the "
-    "items the model answered, the mean of {splits} splits. Halves are smaller than the whole, so a model can pass it. "
-    "Brackets are 95 % bootstrap intervals over items ({resamples} resamples, seed {seed}).",
+    "A model without persona is compared with all people, all personas together with the people of their countries, "
+    "and a persona with the people of its country. Human ceiling and human MAE are what people reach with people: one "
+    "random half of the same people against the other half, on the items the model answered, the mean of {splits} "
+    "splits. Halves are smaller than the whole, so a model can pass them. Brackets are 95 % bootstrap intervals over "
+    "items ({resamples} resamples, seed {seed}).",
 )
-
-
 NO_MODEL = "No model answered these questions yet: run a model job over this dataset, then make a new report."
-CEILING = "People with people"
+CEILING = "Human ceiling"
 
 
 @dataclass(frozen=True, slots=True)

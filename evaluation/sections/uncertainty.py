@@ -1,11 +1,14 @@
 """Do models waver on the items on which people disagree?"""
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from evaluation.figures import agreement_scatter
-from evaluation.metrics.items import item_rates
-from evaluation.metrics.uncertainty import uncertainty_correlation, why_uncorrelated
+from evaluation.metrics.items import ItemRates, item_rates
+from evaluation.metrics.uncertainty import why_uncorrelated
 from evaluation.sections.comparison import Comparison, Setting
 from evaluation.sections.shape import Figure, Section
 
@@ -15,15 +18,12 @@ def uncertainty(comparison: Comparison) -> Section | None:
     plotted = [setting for setting in comparison.settings if setting.persona != "country"]
     drawn, undrawn = [], []
     for question in comparison.questions:
-        reasons = {setting: _why_not(comparison, question, setting) for setting in plotted}
-        if settings := [setting for setting, reason in reasons.items() if not reason]:
-            drawn.append(_figure(comparison, question, settings))
-        undrawn += [
-            f"{comparison.label(setting)}, {setting.name.lower()}, {question}: {reason}."
-            for setting, reason in reasons.items()
-            if reason
-        ]
-    if not comparison.settings:
+        rates = {setting: item_rates(comparison.items(question, setting)) for setting in plotted}
+        reasons = {setting: why_uncorrelated(found) for setting, found in rates.items()}
+        if varied := {setting: found for setting, found in rates.items() if not reasons[setting]}:
+            drawn.append(_figure(comparison, question, varied))
+        undrawn += [f"{_name(comparison, who)}, {question}: {reason}." for who, reason in reasons.items() if reason]
+    if not plotted:
         return None
     return Section(
         code="uncertainty",
@@ -37,26 +37,29 @@ def uncertainty(comparison: Comparison) -> Section | None:
     )
 
 
-def _why_not(comparison: Comparison, question: str, setting: Setting) -> str:
-    return why_uncorrelated(item_rates(comparison.items(question, setting)))
+def _name(comparison: Comparison, setting: Setting) -> str:
+    return f"{comparison.label(setting)}, {setting.name.lower()}"
 
 
-def _figure(comparison: Comparison, question: str, settings: list[Setting]) -> Figure:
-    correlations = []
-    for setting in settings:
-        estimate = uncertainty_correlation(comparison.items(question, setting), method="pearson")
-        name = f"{comparison.label(setting)}, {setting.name.lower()}"
-        correlations.append(f"{name}: r = {estimate.value:.2f} (n = {estimate.n} items)")
+def _figure(comparison: Comparison, question: str, varied: Mapping[Setting, ItemRates]) -> Figure:
+    correlations = [
+        f"{_name(comparison, setting)}: r = {_pearson(rates):z.2f} (n = {rates.n} items)"
+        for setting, rates in varied.items()
+    ]
+    points = [point for setting, rates in varied.items() for point in _points(comparison, setting, rates)]
     return Figure(
         code=f"uncertainty_{question}",
         title=f"Agreement of people and of models on each item: {question}",
         caption=f"{'; '.join(correlations)}. Larger points stand for several items. {comparison.legend}",
-        spec=agreement_scatter([point for setting in settings for point in _points(comparison, question, setting)]),
+        spec=agreement_scatter(points),
     )
 
 
-def _points(comparison: Comparison, question: str, setting: Setting) -> list[dict[str, Any]]:
-    rates = item_rates(comparison.items(question, setting))
+def _pearson(rates: ItemRates) -> float:
+    return float(np.corrcoef(rates.human_agreement, rates.model_agreement)[0, 1])
+
+
+def _points(comparison: Comparison, setting: Setting, rates: ItemRates) -> list[dict[str, Any]]:
     pairs = zip(rates.human_agreement.round(6).tolist(), rates.model_agreement.round(6).tolist(), strict=True)
     return [
         {"who": comparison.line(setting), "mark": setting.mark, "u": u, "v": v, "items": items}

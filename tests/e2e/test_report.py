@@ -79,7 +79,7 @@ def test_a_report_is_read(
     assert figures.count() == 6
     for number in range(figures.count()):
         expect(figures.nth(number).locator("svg").first).to_be_visible()
-    expect(page.locator(".chart").first).to_contain_text("People with people")
+    expect(page.locator(".chart").first).to_contain_text("Human ceiling")
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     axe(page)
     keep(page, f"report-{scheme}-{width}")

@@ -105,7 +105,7 @@ def test_calls_without_an_answer_are_counted_by_status(answered: Paired, paramet
 
 
 def test_what_is_not_in_the_project_is_named(answered: Paired, parameters: dict[str, Any]):
-    for changes, words in [
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"dataset": "elsewhere"}, "no dataset elsewhere"),
         ({"instrument": "elsewhere"}, "no instrument elsewhere"),
         ({"questions": ["age"]}, "no question age; it has personal, norm"),
@@ -113,7 +113,8 @@ def test_what_is_not_in_the_project_is_named(answered: Paired, parameters: dict[
         ({"models": ["huge"]}, "No model named huge"),
         ({"people": "some"}, "at people"),
         ({"questions": []}, "at questions"),
-    ]:
+    ]
+    for changes, words in cases:
         with pytest.raises(ReportError, match=words):
             frames_of(answered, parameters, **changes)
 
