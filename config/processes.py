@@ -80,7 +80,7 @@ def start(
             group=user,
             extra_groups=None if user is None else [],
             process_group=0,
-            preexec_fn=_die_with_parent(stop_signal),  # noqa: PLW1509 - it makes two system calls and takes no lock
+            preexec_fn=_in_child(stop_signal),  # noqa: PLW1509 - a few system calls, no lock
         )
     if process.stdin:
         process.stdin.write(stdin)
@@ -100,19 +100,20 @@ def _open_log(log: Path) -> IO[bytes]:
     return open(log, "ab", opener=lambda path, flags: os.open(path, flags, 0o600))
 
 
-def _die_with_parent(number: signal.Signals) -> Callable[[], None] | None:
-    if sys.platform != "linux":
-        return None
+def _in_child(number: signal.Signals) -> Callable[[], None]:
+    """What a child does first: obey its stop signal again, and on Linux get it when the parent dies."""
     # Loaded before the fork: a forked child must not take the loader's locks.
-    prctl = ctypes.CDLL(None, use_errno=True).prctl
+    prctl = ctypes.CDLL(None, use_errno=True).prctl if sys.platform == "linux" else None
     parent = os.getpid()
 
-    def in_child() -> None:
-        prctl(PR_SET_PDEATHSIG, int(number), 0, 0, 0)
-        if os.getppid() != parent:  # it died between fork and prctl
-            os._exit(1)
+    def prepare() -> None:
+        signal.signal(number, signal.SIG_DFL)  # a shell's background job inherits SIGINT and SIGQUIT as ignored
+        if prctl is not None:
+            prctl(PR_SET_PDEATHSIG, int(number), 0, 0, 0)
+            if os.getppid() != parent:  # it died between fork and prctl
+                os._exit(1)
 
-    return in_child
+    return prepare
 
 
 _stop_asked: list[int] = []

@@ -21,7 +21,7 @@ from config.processes import ROOT, Child, StartError, StopRequested, python, sto
 from config.supervisor import Supervisor
 
 PREPARE_SECONDS = 600
-READY_SECONDS = 120
+READY_SECONDS = 300
 # Listening everywhere is asked for by addresses that cannot be visited.
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 WRITE_BUNDLE = (
@@ -148,7 +148,15 @@ class Instance:
         self._say("migrations and static files")
 
     def _start_web(self) -> None:
-        arguments = ["-m", "gunicorn", "--config", ROOT / "config" / "gunicorn.py", "--bind", self.bind]
+        arguments = [
+            "-m",
+            "gunicorn",
+            "--config",
+            ROOT / "config" / "gunicorn.py",
+            "--bind",
+            self.bind,
+            "--graceful-timeout=3",
+        ]
         web = self._run("The web server", *arguments, f"--workers={self.options.workers}", log="web")
         self.supervisor.programs.append(web)
         # 500 is a fault in the code, which waiting does not mend; 503 says that a service is not ready yet.

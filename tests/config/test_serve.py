@@ -108,10 +108,10 @@ def test_it_serves_pages_and_ends_everything_on_ctrl_c(serve: Callable[..., Serv
 
     asked = time.monotonic()
     served.process.send_signal(signal.SIGINT)
-    assert served.process.wait(20) == 0, served.output()
-    assert time.monotonic() - asked < 15
+    assert served.process.wait(40) == 0, served.output()
+    assert time.monotonic() - asked < 30  # on a quiet machine about two seconds
     assert served.output().endswith("Stopped.\n")
-    assert _gone(started, 1)
+    assert _gone(started, 3)
     assert not (served.var / "run" / "services.env").exists()
     for log in (served.var / "log").iterdir():
         assert "5f0000" not in log.read_text(), log
@@ -124,15 +124,15 @@ def test_kill_9_leaves_nothing_behind_and_the_death_of_one_child_ends_all(serve:
     started = first.descendants()
     first.process.kill()
     first.process.wait()
-    assert _gone(started, 15)
+    assert _gone(started, 30)
     second = serve()
-    assert second.wait_until_ready() < 40  # on a quiet machine about five seconds
+    assert second.wait_until_ready() < 120  # on a quiet machine about five seconds
 
     started = second.descendants()
     os.kill(int((second.var / "postgres" / "postmaster.pid").read_text().split("\n")[0]), signal.SIGKILL)
-    assert second.process.wait(25) == 1
+    assert second.process.wait(40) == 1
     assert "serve: PostgreSQL stopped (exit code -9)" in second.output()
-    assert _gone(started, 1)
+    assert _gone(started, 3)
 
 
 def test_a_busy_port_is_a_sentence(
