@@ -5,6 +5,7 @@ from django.urls import reverse
 
 from llm.models import Job, Prompt
 from llm.services import pause_job
+from llm.templatetags.llm_words import duration
 from projects.models import Project
 from responses.services import get_respondent
 from tests.llm.jobs import USER, JobMaker, counts, run_here
@@ -178,3 +179,11 @@ def test_pages_cost_the_same_number_of_queries_however_large_the_job(
     address = reverse("jobs", args=[jobs.project.slug]) if name == "jobs" else url(name, job)
     with django_assert_max_num_queries(9):
         assert client.get(address).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(None, ""), (0.2, "1 s"), (89, "89 s"), (90, "2 min"), (7199, "120 min"), (7200, "2 h"), (200_000, "2 days")],
+)
+def test_durations_are_told_in_one_unit(seconds, words):
+    assert duration(seconds) == words
