@@ -59,7 +59,7 @@ class Served:
 
     def wait_until_ready(self) -> float:
         """Seconds from the start to the line that says so."""
-        ready = wait_until(lambda: "Concord is ready" in self.output() or self.process.poll() is not None, 120)
+        ready = wait_until(lambda: "Concord is ready" in self.output() or self.process.poll() is not None, 240)
         assert ready, self.output()
         assert self.process.poll() is None, self.output()
         return time.monotonic() - self.begun
