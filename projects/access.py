@@ -29,6 +29,11 @@ class MemberRequest(UserRequest):
     role: Role
 
 
+def may_create_project(user: User) -> bool:
+    """Owners and researchers of any project, and staff; annotators and viewers are here for others' projects."""
+    return user.is_staff or Membership.objects.filter(user=user, role__in=MANAGERS).exists()
+
+
 def project_view(*roles: Role) -> Callable[[View], View]:
     """Give the view the project named by `slug`, when the person has one of these roles in it.
 

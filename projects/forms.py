@@ -1,8 +1,15 @@
-"""Forms of the members and tokens pages."""
+"""Forms of the new project, members and tokens pages."""
 
 from django import forms
 
 from projects.models import ApiToken, Project, Role, User
+
+
+class ProjectForm(forms.Form):
+    name = forms.CharField(max_length=200)
+    description = forms.CharField(
+        required=False, widget=forms.Textarea(attrs={"rows": 3}), help_text="What you want to find out, in a sentence."
+    )
 
 
 class MemberForm(forms.Form):

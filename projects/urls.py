@@ -5,6 +5,8 @@ from projects import member_views, token_views, views
 
 urlpatterns = [
     path("", views.home, name="home"),
+    path("projects/", views.projects, name="projects"),
+    path("projects/new/", views.project_new, name="project_new"),
     path("login/", auth_views.LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("logout/", auth_views.LogoutView.as_view(), name="logout"),
     path("password/", views.PasswordChange.as_view(), name="password_change"),

@@ -3,13 +3,16 @@
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import PasswordChangeView
 from django.contrib.messages.views import SuccessMessageMixin
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
 
 from projects import overview
-from projects.access import EVERY_ROLE, MemberRequest, UserRequest, project_view
+from projects.access import EVERY_ROLE, MemberRequest, UserRequest, may_create_project, project_view
+from projects.forms import ProjectForm
 from projects.models import Membership, Project, Role
+from projects.services import create_project
 from projects.styleguide import styleguide_context
 
 
@@ -21,11 +24,27 @@ class PasswordChange(SuccessMessageMixin, PasswordChangeView):
 
 @login_required
 def home(request: UserRequest) -> HttpResponse:
-    """The person's projects; straight to the project when there is one."""
-    memberships = list(Membership.objects.filter(user=request.user).select_related("project").order_by("project__name"))
-    if len(memberships) == 1:
-        return redirect("project", slug=memberships[0].project.slug)
-    return render(request, "projects/home.html", {"memberships": memberships})
+    """Straight to the person's project when there is one, else to the list."""
+    slugs = Project.objects.for_user(request.user).values_list("slug", flat=True)[:2]
+    return redirect("project", slug=slugs[0]) if len(slugs) == 1 else redirect("projects")
+
+
+@login_required
+def projects(request: UserRequest) -> HttpResponse:
+    memberships = Membership.objects.filter(user=request.user).select_related("project").order_by("project__name")
+    context = {"memberships": memberships, "may_create": may_create_project(request.user)}
+    return render(request, "projects/projects.html", context)
+
+
+@login_required
+def project_new(request: UserRequest) -> HttpResponse:
+    if not may_create_project(request.user):
+        raise PermissionDenied
+    form = ProjectForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        made = create_project(**form.cleaned_data, by=request.user)
+        return redirect("project", slug=made.slug)
+    return render(request, "projects/project_new.html", {"form": form}, status=422 if form.is_bound else 200)
 
 
 @project_view(*EVERY_ROLE)

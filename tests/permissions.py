@@ -234,6 +234,11 @@ ROWS: dict[str, Row] = {
     "readyz": Row(**PUBLIC, kwargs=no_kwargs),
     # projects
     "home": Row(**answers(SIGNED_IN, 302) | {"outsider": 302}, kwargs=no_kwargs),
+    "projects": Row(**SIGNED_IN, kwargs=no_kwargs),
+    "project_new": Row(**SIGNED_IN | {"viewer": 403, "annotator": 403}, kwargs=no_kwargs),
+    "project_new post": Row(
+        **answers(SIGNED_IN, 422) | {"viewer": 403, "annotator": 403}, kwargs=no_kwargs, method="post"
+    ),
     "login": Row(**answers(PUBLIC, 302) | {"anonymous": 200}, kwargs=no_kwargs),
     "logout": Row(**answers(PUBLIC, 302), kwargs=no_kwargs, method="post"),
     "password_change": Row(**SIGNED_IN, kwargs=no_kwargs),

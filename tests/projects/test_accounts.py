@@ -31,14 +31,14 @@ def test_several_projects_are_listed_with_roles_in_few_queries(
         set_member(project=other, user=viewer, role=Role.OWNER, by=None)
     client = client_as(viewer)
     with django_assert_max_num_queries(4):
-        page = client.get("/").content.decode()
+        page = client.get("/projects/").content.decode()
     assert "Everyday norms" in page
     assert "Viewer" in page
     assert page.count("Owner") == 20
 
 
 def test_without_a_project_the_page_says_what_to_do(outsider: User, client_as):
-    assert "Tell its owner your username" in client_as(outsider).get("/").content.decode()
+    assert "Tell its owner your username" in client_as(outsider).get("/projects/").content.decode()
 
 
 def test_the_next_page_stays_on_this_site(viewer: User):
