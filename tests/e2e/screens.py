@@ -1,72 +1,110 @@
-"""`make screens`: pictures of every kind of page of a running demo in var/screens/: light, dark and on a phone.
+"""`make screens`: pictures of every kind of page of a running demo, var/screens/NAME-{1280,360}-{light,dark}.png.
 
-It follows links from the start page, as owner and then as annotator, and takes one page for each named URL; then the
-first page of the survey.
+It follows links from the start page, as owner and then as annotator, and takes one page for each named URL; then it
+walks the survey as a simulated participant and takes each kind of screen.
 """
 
 import json
 import os
 import re
+import secrets
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from playwright.sync_api import BrowserContext, Error, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
 
 from config.embedded import services_file
 from config.env import var_dir
 from tests.e2e.browser import NoBrowser, find_chromium, flags
+from tests.e2e.participant import screen, walk
 
 WAYS = {
-    "light": {"color_scheme": "light", "viewport": {"width": 1280, "height": 800}},
-    "dark": {"color_scheme": "dark", "viewport": {"width": 1280, "height": 800}},
-    "phone": {"color_scheme": "light", "viewport": {"width": 360, "height": 740}},
+    f"{width}-{scheme}": {"color_scheme": scheme, "viewport": {"width": width, "height": height}}
+    for width, height in ((1280, 800), (360, 740))
+    for scheme in ("light", "dark")
 }
 LOGINS = ("owner", "annotator")
+MISSING = "there-is-no-such-page"
+NOT_LINKED = ("/styleguide/", f"/{MISSING}/")
 MOST_PAGES = 60
+
+Take = Callable[[str, Page], None]
+
+
+@dataclass(frozen=True)
+class Demo:
+    """A running demo: its address, its logins' password, its survey, and what marks a participant as simulated."""
+
+    url: str
+    password: str
+    survey: str
+    simulated: Mapping[str, str]
 
 
 def main() -> int:
-    import django
-
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.dev")
-    found = re.search(r"^CONCORD_URL=(.+)$", _read(services_file()), re.MULTILINE)
-    notes = _read(var_dir() / "run" / "demo.json")
-    if not found or not notes:
-        print("No demo is running here; start it with `make demo` in another terminal.", file=sys.stderr)
-        return 1
     try:
-        chromium = find_chromium()
+        _take_pictures(find_chromium(), _find_demo())
     except (NoBrowser, RuntimeError) as reason:
         print(reason, file=sys.stderr)
         return 1
-    django.setup()
-    demo = json.loads(notes)
-    survey = re.search(r"/s/\S+", " ".join(demo["lines"]))
+    return 0
+
+
+def _take_pictures(chromium: str, demo: Demo) -> None:
     target = var_dir() / "screens"
     target.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=flags())
         for way, options in WAYS.items():
-            taken = set()
-            for login in LOGINS:
-                context = browser.new_context(base_url=found[1], **options)
-                for name, page in _pages(context, login, demo["password"]):
-                    if name not in taken:
-                        page.screenshot(path=target / f"{name}-{way}.png", full_page=True)
-                        taken.add(name)
-                context.close()
-            if survey:
-                page = browser.new_context(base_url=found[1], **options).new_page()
-                page.goto(survey[0].replace("=YOU", "=screens"))
-                page.screenshot(path=target / f"participant-{way}.png", full_page=True)
+            taken: set[str] = set()
+
+            def take(name: str, page: Page, way: str = way, taken: set[str] = taken) -> None:
+                if name not in taken:
+                    page.screenshot(path=target / f"{name}-{way}.png", full_page=True)
+                    taken.add(name)
+
+            _take_all(browser, demo, options, take)
             print(f"{way}: {len(taken)} pages in {target}", flush=True)
-    return 0
+
+
+def _find_demo() -> Demo:
+    """Raises RuntimeError when no demo is running here."""
+    found = re.search(r"^CONCORD_URL=(.+)$", _read(services_file()), re.MULTILINE)
+    notes = _read(var_dir() / "run" / "demo.json")
+    if not found or not notes:
+        raise RuntimeError("No demo is running here; start it with `make demo` in another terminal.")
+    import django
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.dev")
+    django.setup()
+    from protocols.pact.demo import SLUG, STUDY_SLUG
+    from studies.models import Study
+    from studies.simulation import simulation_header
+
+    study = Study.objects.get(project__slug=SLUG, slug=STUDY_SLUG, version=1)
+    return Demo(found[1], json.loads(notes)["password"], f"/s/{study.key}/", simulation_header(study))
 
 
 def _read(path: Path) -> str:
     return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+def _take_all(browser: Browser, demo: Demo, options: Mapping[str, Any], take: Take) -> None:
+    for login in LOGINS:
+        context = browser.new_context(base_url=demo.url, reduced_motion="reduce", **options)
+        for name, page in _pages(context, login, demo.password):
+            page.wait_for_load_state("networkidle")
+            take(name, page)
+        context.close()
+    context = browser.new_context(base_url=demo.url, extra_http_headers=dict(demo.simulated), **options)
+    page, person = context.new_page(), secrets.token_hex(8)
+    page.goto(f"{demo.survey}?PROLIFIC_PID={person}&STUDY_ID=screens&SESSION_ID={person}")
+    walk(page, look=lambda page: take(f"participant_{screen(page) or 'end'}", page))
+    context.close()
 
 
 def _pages(context: BrowserContext, login: str, password: str) -> Iterator[tuple[str, Page]]:
@@ -78,7 +116,8 @@ def _pages(context: BrowserContext, login: str, password: str) -> Iterator[tuple
     page.fill("[name=password]", password)
     page.press("[name=password]", "Enter")
     page.wait_for_url(lambda url: "/login/" not in url)
-    waiting, seen = [page.url], {"login", "logout"}
+    waiting = [page.url, *(urljoin(page.url, path) for path in NOT_LINKED)]
+    seen = {"login", "logout"}
     while waiting and len(seen) < MOST_PAGES:
         address = waiting.pop(0)
         name = _name(address)
@@ -91,6 +130,8 @@ def _pages(context: BrowserContext, login: str, password: str) -> Iterator[tuple
             continue
         if not answer or "text/html" not in answer.headers.get("content-type", ""):
             continue
+        if answer.status >= 500:
+            raise RuntimeError(f"{address} answers {answer.status}; the log of the demo's web server says why.")
         yield name, page
         waiting += [
             urljoin(page.url, str(link)) for link in page.eval_on_selector_all("a[href]", "a => a.map(x => x.href)")
@@ -102,6 +143,8 @@ def _name(address: str) -> str:
     from django.urls import Resolver404, resolve
 
     parts = urlsplit(address)
+    if MISSING in parts.path:
+        return "not_found"
     try:
         return resolve(parts.path).url_name or "" if parts.hostname in {"127.0.0.1", "localhost", "::1"} else ""
     except Resolver404:

@@ -10,6 +10,7 @@ from protocols.pact.demo import STUDY_SLUG, load
 from responses.models import Response
 from studies.models import Session, Study
 from tests.conftest import PASSWORD
+from tests.e2e.participant import Look, answer, screen, walk
 
 PHONE = {"width": 360, "height": 740}
 DESK = {"width": 1280, "height": 800}
@@ -19,7 +20,6 @@ MOST_REQUESTS = 6
 MOST_KEYS = 60
 
 NewPage = Callable[..., Page]
-Look = Callable[[Page], None]
 
 
 @pytest.fixture
@@ -30,39 +30,6 @@ def study(transactional_db: None) -> Study:
 
 def entry(study: Study) -> str:
     return f"/s/{study.key}/?PROLIFIC_PID=5f0c1a2b3c4d5e6f7a8b9c0d&STUDY_ID=study1&SESSION_ID=submission1"
-
-
-def screen(page: Page) -> str:
-    """The kind of the screen, "" at the end."""
-    form = page.locator("form[data-screen]")
-    return form.get_attribute("data-screen") or "" if form.count() else ""
-
-
-def answer(page: Page) -> None:
-    """Answer what must be answered with a pointer, the attention check rightly, and send it."""
-    if screen(page) == "consent":
-        page.get_by_role("button", name="I agree and take part").click()
-        return
-    for group in page.locator("fieldset.choices:not(:has(.field-optional))").all():
-        wanted = group.locator(".choice:has([value=blue])") if screen(page) == "attention" else group.locator(".choice")
-        wanted.first.click()
-    for select in page.locator("select").all():
-        select.select_option(index=1)
-    page.locator("form[data-screen] button").click()
-
-
-def walk(page: Page, look: Look = lambda page: None, send: Look = answer) -> list[str]:
-    """From the page that is open to the end; `look` sees every page. The kinds of the screens on the way."""
-    kinds = []
-    while kind := screen(page):
-        look(page)
-        kinds.append(kind)
-        assert len(kinds) < 30, kinds
-        address, heading = page.url, page.locator("h1").inner_text()
-        send(page)
-        assert (page.url, page.locator("h1").inner_text(), screen(page)) != (address, heading, kind), "not accepted"
-    look(page)
-    return kinds
 
 
 def assert_whole_walk(kinds: list[str]) -> None:
