@@ -29,7 +29,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.browser)
 
 
-@pytest.fixture(scope="session")
+# Playwright keeps an event loop running in its thread while it is open, in which no other module's asyncio.run works.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     try:
         path = find_chromium()
