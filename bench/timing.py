@@ -14,7 +14,7 @@ def interleaved(steps: Mapping[str, Step], *, rounds: int) -> dict[str, list[flo
     """
     seconds: dict[str, list[float]] = {name: [] for name in steps}
     for number in range(rounds):
-        names = list(steps) if number % 2 == 0 else list(reversed(steps))
+        names = list(steps) if number % 2 == 0 else list(steps)[::-1]
         for name in names:
             started = time.perf_counter()
             steps[name](number)
