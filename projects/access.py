@@ -4,9 +4,9 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
+from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 
 from projects.models import Membership, Role, User
 
@@ -18,7 +18,7 @@ View = Callable[..., HttpResponseBase]
 
 
 class UserRequest(HttpRequest):
-    """The type of a request that login_required has let in."""
+    """The type of a request of somebody who is logged in."""
 
     user: User
 
@@ -37,14 +37,16 @@ def may_create_project(user: User) -> bool:
 def project_view(*roles: Role) -> Callable[[View], View]:
     """Give the view the project named by `slug`, when the person has one of these roles in it.
 
-    Somebody outside the project gets 404, so that names of projects do not leak; a member without the role gets 403.
+    Who is not logged in goes to the log-in page. Somebody outside the project gets 404, so that names of projects do
+    not leak; a member without the role gets 403.
     The view is called as view(request, project, **other_url_arguments); `request.role` holds the role.
     """
 
     def decorate(view: View) -> View:
         @wraps(view)
-        @login_required
         def inner(request: MemberRequest, slug: str, **kwargs: Any) -> HttpResponseBase:
+            if not request.user.is_authenticated:
+                return _ask_to_log_in(request)
             membership = (
                 Membership.objects.select_related("project").filter(project__slug=slug, user_id=request.user.pk).first()
             )
@@ -58,3 +60,11 @@ def project_view(*roles: Role) -> Callable[[View], View]:
         return inner
 
     return decorate
+
+
+def _ask_to_log_in(request: HttpRequest) -> HttpResponse:
+    """A live part would take the log-in page for its new content, so htmx is told to reload the whole page."""
+    if "HX-Request" not in request.headers:
+        return redirect_to_login(request.get_full_path())
+    sentence = "Your login has ended. Reload the page and log in again."
+    return HttpResponse(sentence, status=401, content_type="text/plain; charset=utf-8", headers={"HX-Refresh": "true"})
