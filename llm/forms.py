@@ -18,6 +18,12 @@ GENDERS = [("female", "Female"), ("male", "Male")]
 
 
 class EndpointForm(forms.ModelForm):
+    # Any host may serve a model, also one without dots; what is refused is said in llm.endpoints.
+    base_url = forms.CharField(
+        label="Base URL",
+        max_length=500,
+        help_text="OpenAI-compatible, usually ending in /v1, like http://127.0.0.1:8080/v1.",
+    )
     key = forms.CharField(
         label="Key",
         required=False,
@@ -35,7 +41,6 @@ class EndpointForm(forms.ModelForm):
             "price_per_million_in", "price_per_million_out",
         ]  # fmt: skip
         labels = {
-            "base_url": "Base URL",
             "key_variable": "Key from environment variable",
             "concurrency": "Calls at once",
             "requests_per_minute": "Calls a minute",
@@ -44,7 +49,6 @@ class EndpointForm(forms.ModelForm):
             "price_per_million_out": "Price of a million answer tokens",
         }
         help_texts = {
-            "base_url": "OpenAI-compatible, usually ending in /v1, like http://127.0.0.1:8080/v1.",
             "model": "As the server names it.",
             "key_variable": f"Its name starts with {settings.MODEL_KEY_VARIABLE_PREFIX}. The variable of the same name "
             "with _URL at its end says which server may get the key.",
@@ -53,10 +57,6 @@ class EndpointForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # Any host may serve a model, also one without dots; what is refused is said in llm.endpoints.
-        self.fields["base_url"] = forms.CharField(
-            label="Base URL", max_length=500, help_text=self.fields["base_url"].help_text
-        )
         for name, lowest in {"concurrency": 1, "requests_per_minute": 1, "timeout_seconds": 0.1}.items():
             self.fields[name] = _bounded(self.fields[name], lowest)
         if not self.instance.key_encrypted:
