@@ -45,8 +45,7 @@ def check_answers(questionnaire: Questionnaire, answers: Mapping[str, Any]) -> C
         try:
             value = check_value(question, answers.get(question.code, [] if question.kind == "multi" else None))
         except AnswerError as error:
-            sentence = str(error).removeprefix(f"{question.code}: ")
-            checked.errors[question.code] = sentence[:1].upper() + sentence[1:]
+            checked.errors[question.code] = error.sentence
             continue
         if value is not None:
             checked.values[question.code] = value

@@ -18,7 +18,11 @@ FIRST, SECOND, TIE = "first", "second", "tie"
 
 
 class AnswerError(ValueError):
-    """A value that the question does not allow; the text says what is allowed."""
+    """A value that the question does not allow. `sentence` says what is; the text names the question as well."""
+
+    def __init__(self, question: str, what: str) -> None:
+        super().__init__(f"{question}: {what}")
+        self.sentence = what[:1].upper() + what[1:]
 
 
 class QuestionError(ValueError):
@@ -264,7 +268,7 @@ def check_value(question: Any, value: Any) -> Any:
     """
     if value is None or value == "" or (value == [] and question.kind != "multi"):
         if question.required:
-            raise AnswerError(f"{question.code}: an answer is required.")
+            raise AnswerError(question.code, "an answer is required.")
         return None
     return _CHECKS[question.kind](question, value)
 
@@ -272,36 +276,36 @@ def check_value(question: Any, value: Any) -> Any:
 def _check_choice(question: Any, value: Any) -> str:
     codes = option_codes(question)
     if not isinstance(value, str) or value not in codes:
-        raise AnswerError(f"{question.code}: {str(value)[:80]!r} is not an option; use one of {', '.join(codes)}.")
+        raise AnswerError(question.code, f"{str(value)[:80]!r} is not an option; use one of {', '.join(codes)}.")
     return value
 
 
 def _check_multi(question: MultiQuestion, value: Any) -> list[str]:
     if not isinstance(value, list | tuple):
-        raise AnswerError(f"{question.code}: give a list of options.")
+        raise AnswerError(question.code, "give a list of options.")
     chosen = {_check_choice(question, entry) for entry in value}
     highest = question.maximum if question.maximum is not None else len(question.options)
     lowest = max(question.minimum, 1 if question.required else 0)
     if not lowest <= len(chosen) <= highest:
-        raise AnswerError(f"{question.code}: choose {lowest} to {highest} options, not {len(chosen)}.")
+        raise AnswerError(question.code, f"choose {lowest} to {highest} options, not {len(chosen)}.")
     return [code for code in option_codes(question) if code in chosen]
 
 
 def _check_scale(question: ScaleQuestion, value: Any) -> int:
     number = _check_finite(question, value)
     if number != int(number) or int(number) not in question.points:
-        raise AnswerError(f"{question.code}: give a whole number from {question.minimum} to {question.maximum}.")
+        raise AnswerError(question.code, f"give a whole number from {question.minimum} to {question.maximum}.")
     return int(number)
 
 
 def _check_number(question: NumberQuestion, value: Any) -> int | float:
     number = _check_finite(question, value)
     if question.integer and number != int(number):
-        raise AnswerError(f"{question.code}: give a whole number.")
+        raise AnswerError(question.code, "give a whole number.")
     if question.minimum is not None and number < question.minimum:
-        raise AnswerError(f"{question.code}: give a number of at least {question.minimum:g}.")
+        raise AnswerError(question.code, f"give a number of at least {question.minimum:g}.")
     if question.maximum is not None and number > question.maximum:
-        raise AnswerError(f"{question.code}: give a number of at most {question.maximum:g}.")
+        raise AnswerError(question.code, f"give a number of at most {question.maximum:g}.")
     return int(number) if number == int(number) else number
 
 
@@ -311,19 +315,19 @@ def _check_finite(question: Any, value: Any) -> float:
     except (TypeError, ValueError):
         number = float("nan")
     if not -1e15 < number < 1e15:
-        raise AnswerError(f"{question.code}: {str(value)[:80]!r} is not a number.")
+        raise AnswerError(question.code, f"{str(value)[:80]!r} is not a number.")
     return number
 
 
 def _check_text(question: TextQuestion, value: Any) -> str | None:
     if not isinstance(value, str):
-        raise AnswerError(f"{question.code}: give a text.")
+        raise AnswerError(question.code, "give a text.")
     # PostgreSQL stores neither NUL nor half a surrogate pair, and neither is a character.
     text = value.replace("\x00", "").encode("utf-8", "ignore").decode().strip()
     if not text and question.required:
-        raise AnswerError(f"{question.code}: an answer is required.")
+        raise AnswerError(question.code, "an answer is required.")
     if len(text) > question.max_length:
-        raise AnswerError(f"{question.code}: {len(text)} characters are more than the {question.max_length} allowed.")
+        raise AnswerError(question.code, f"{len(text)} characters are more than the {question.max_length} allowed.")
     return text or None
 
 

@@ -132,7 +132,7 @@ def record_many(
         for answer in answers:
             question = questions.get(answer.question)
             if question is None:
-                raise AnswerError(f"{instrument} has no question {answer.question}.")
+                raise AnswerError(answer.question, f"{instrument} has no such question.")
             value = check_value(question, answer.value)
             if value is not None:
                 yield answer, json.dumps(value, ensure_ascii=False)

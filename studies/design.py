@@ -9,7 +9,6 @@ A study's `design` is JSON of this form (only `items_each`, `item_template` and 
       "questions": ["personal", "norm"],    codes of the instrument to ask; all of them when left out
       "item_template": {"item_fields": ["situation", {"field": "cultural_expectation", "label": "Usual there"}]},
       "attention_check": {"question": {"kind": "choice", "code": "attention", ...}, "expected": "blue"},
-      "label_attributes": ["country"],      demographics kept by the text of their option, not by its code
       "minutes": 6,                         how long it takes, told before consent
       "contact": "the.team@example.org"     whom to ask, and who deletes on request
     }
@@ -77,7 +76,6 @@ class Design(Frozen):
     balance_field: str = ""
     questions: tuple[Code, ...] = ()
     attention_check: AttentionCheck | None = None
-    label_attributes: tuple[Code, ...] = ("country",)
     contact: str = ""
 
     @model_validator(mode="after")

@@ -32,9 +32,10 @@ class StudyQuerySet(models.QuerySet["Study"]):
             completed=Count("sessions", filter=Q(sessions__status="completed", sessions__simulated=False)),
         )
 
-    def latest(self, key_or_slug: str) -> "Study | None":  # type: ignore[override]
-        """The study with this key, or the newest version with this slug."""
-        return self.filter(Q(key=key_or_slug) | Q(slug=key_or_slug)).order_by("-version", "-pk").first()
+    def find(self, key_or_slug: str) -> "Study | None":
+        """The study with this key, or the newest version with this slug; None when several projects have the slug."""
+        found = self.filter(Q(key=key_or_slug) | Q(slug=key_or_slug)).order_by("-version")
+        return found.first() if found.order_by().values("project").distinct().count() == 1 else None
 
 
 class SessionQuerySet(models.QuerySet["Session"]):

@@ -114,7 +114,7 @@ def _check(screen: Screen, answers: Mapping[str, Any], asked: Collection[str] | 
 def _sentence(question: Any, value: Any, error: AnswerError) -> str:
     if not value:
         return "Write an answer." if question.kind in ("text", "number") else "Choose an answer."
-    return str(error).removeprefix(f"{question.code}: ").capitalize()
+    return error.sentence
 
 
 @transaction.atomic
@@ -157,17 +157,8 @@ def _consent(screen: Screen, values: Mapping[str, Any], now: datetime) -> list[s
 
 def _demographics(screen: Screen, values: Mapping[str, Any], now: datetime) -> list[str]:
     session = screen.session
-    by_label = session.study.parsed_design.label_attributes
-    session.attributes = {
-        question.code: _label(question, values[question.code]) if question.code in by_label else values[question.code]
-        for question in session.study.demographic_questions
-        if question.code in values
-    }
+    session.attributes = dict(values)
     return ["attributes", *_become_respondent(session)]
-
-
-def _label(question: Any, value: Any) -> Any:
-    return next((option.text for option in getattr(question, "options", ()) if option.code == value), value)
 
 
 def _become_respondent(session: Session) -> list[str]:

@@ -77,9 +77,9 @@ def walk(
     same items; then `concurrency` of them answer at a time. `countries` (codes or texts of the study's options)
     restricts where they come from. Raises WalkError when the server answers as it never should.
     """
-    study = Study.objects.latest(study_key)
+    study = Study.objects.find(study_key)
     if study is None:
-        raise WalkError(f"There is no study with the key or slug {study_key}.")
+        raise WalkError(f"No study, or more than one project, has the key or slug {study_key}; give the study's key.")
     if people < 1 or concurrency < 1 or not all(0 <= share <= 1 for share in (drop_out, refuse, inattentive)):
         raise WalkError("Give at least one person, a concurrency of at least 1, and shares between 0 and 1.")
     plan = _plan(study, base_url)

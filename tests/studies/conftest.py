@@ -26,7 +26,7 @@ DEMOGRAPHICS = [
         "code": "country",
         "text": "Where do you live?",
         "reason": "Answers are compared between countries.",
-        "options": [{"code": "united_kingdom", "text": "United Kingdom"}, {"code": "brazil", "text": "Brazil"}],
+        "options": [{"code": "United Kingdom", "text": "United Kingdom"}, {"code": "Brazil", "text": "Brazil"}],
     },
     {
         "kind": "choice",
@@ -145,7 +145,7 @@ class Participant:
         """Answers that pass this page."""
         by_kind = {
             "consent": {"consent": "yes"},
-            "demographics": {"country": "brazil", "age_group": "older"},
+            "demographics": {"country": "Brazil", "age_group": "older"},
             "item": {"personal": "preference", "norm": "culture", "importance": "4"},
             "attention": {"colour": "blue"},
         }

@@ -2,10 +2,11 @@ import pytest
 from django.db import DatabaseError
 
 from projects.crypto import decrypt
-from projects.models import AuditEvent
+from projects.models import AuditEvent, Project
 from responses.models import Respondent, Response
 from studies.models import PlatformIdentity, Session, Study
 from studies.services import (
+    AnswersRefusedError,
     StudyNotOpenError,
     StudyNotReadyError,
     close_study,
@@ -13,6 +14,7 @@ from studies.services import (
     delete_person,
     enter,
     open_study,
+    submit_screen,
 )
 from tests.studies.conftest import CHECK, CODES, Participant, content
 
@@ -69,8 +71,15 @@ def test_versions_count_up(draft, study):
         design=study.design,
     )
     assert (study.version, again.version) == (1, 2)
-    assert Study.objects.latest("customs") == again
-    assert Study.objects.latest(study.key) == study
+    assert Study.objects.find("customs") == again
+    assert Study.objects.find(study.key) == study
+
+
+def test_a_slug_that_two_projects_use_finds_no_study(study):
+    other = Project.objects.create(name="Other", slug="other")
+    theirs = Study.objects.create(project=other, slug="customs", dataset=study.dataset, instrument=study.instrument)
+    assert Study.objects.find("customs") is None
+    assert Study.objects.find(theirs.key) == theirs
 
 
 def test_platform_ids_are_stored_encrypted_and_nowhere_else(study):
@@ -80,6 +89,14 @@ def test_platform_ids_are_stored_encrypted_and_nowhere_else(study):
     assert decrypt(identity.participant_encrypted) == "person1"
     assert decrypt(identity.submission_encrypted) == "submission1"
     assert "person1" not in str(vars(entered.session))
+
+
+def test_a_refusal_names_the_options_as_they_are_spelled(study):
+    person = Participant(study)
+    person.go_to("demographics")
+    with pytest.raises(AnswersRefusedError) as refused:
+        submit_screen(session=person.session, position=1, answers={"country": "Atlantis", "age_group": "older"})
+    assert refused.value.errors == {"country": "'Atlantis' is not an option; use one of United Kingdom, Brazil."}
 
 
 def test_one_person_in_two_studies_has_unlike_digests(draft, study):

@@ -102,7 +102,7 @@ def test_a_draft_a_wrong_name_and_a_dead_server_are_sentences(draft, live_server
     study = draft()
     with pytest.raises(WalkError, match="is the study open"):
         walk(live_server.url, study.key, 1, seed=1)
-    with pytest.raises(CommandError, match="no study with the key or slug nothing"):
+    with pytest.raises(CommandError, match="has the key or slug nothing"):
         call_command("walk_study", "nothing")
     with pytest.raises(WalkError, match="does not answer"):
         walk("http://127.0.0.1:9", study.key, 1, seed=1)

@@ -17,9 +17,11 @@ class Command(BaseCommand):
         parser.add_argument("study", help="the study's key, or its slug for the newest version")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = Study.objects.latest(options["study"])
+        study = Study.objects.find(options["study"])
         if study is None:
-            raise CommandError(f"There is no study with the key or slug {options['study']}.")
+            raise CommandError(
+                f"No study, or more than one project, has the key or slug {options['study']}; give the study's key."
+            )
         participant_id = getpass.getpass("Platform id of the participant: ").strip()
         deleted = delete_person(study=study, participant_id=participant_id, by=None)
         if deleted is None:
