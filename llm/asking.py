@@ -203,10 +203,8 @@ class Asker:
     def _halt_for(self, control: Reply) -> Halt:
         if not control.retryable:
             return Halt(control.error, None)
-        if self._breaker.retry_at is None:
-            self._breaker.openings += 1
-        retry_at = self._breaker.retry_at or time.monotonic() + self._breaker.cooldown
-        return Halt(control.error, max(1.0, retry_at - time.monotonic()))
+        now = time.monotonic()
+        return Halt(control.error, max(1.0, self._breaker.open(now) - now))
 
 
 def parameters_of(job: Job) -> Parameters:

@@ -124,8 +124,11 @@ def settle(job: Job, shard: uuid.UUID, outcomes: Sequence[Outcome]) -> int:
     return len(settled)
 
 
+@transaction.atomic
 def finish_if_done(job: Job) -> bool:
     """Mark a running job as done when no call is left; only one of several callers gets True."""
+    # Locked before its calls are looked at: a retry between the two would leave pending calls in a job that is done.
+    lock_job(job)
     if Call.objects.filter(job=job, status__in=UNSETTLED).exists():
         return False
     return bool(
@@ -133,6 +136,11 @@ def finish_if_done(job: Job) -> bool:
             status=Job.Status.DONE, status_reason="", holds=0, held_until=None, finished_at=timezone.now()
         )
     )
+
+
+def lock_job(job: Job) -> None:
+    """Until the transaction ends, nobody else finishes the job or gives it calls to ask again."""
+    list(Job.objects.select_for_update(no_key=True).filter(pk=job.pk).values_list("pk"))
 
 
 def runners_wanted(endpoint: Endpoint) -> int:

@@ -5,13 +5,10 @@ Pure code: time and randomness come in as arguments. Times are seconds on whatev
 
 import random
 from dataclasses import dataclass
-from typing import Literal
 
 BACKOFF_BASE_SECONDS = 0.5
 BACKOFF_CAP_SECONDS = 60.0
 RETRY_AFTER_CAP_SECONDS = 300.0  # a server that asks for more is treated as down by the circuit breaker
-
-CircuitState = Literal["closed", "open", "half_open"]
 
 
 def backoff_seconds(attempt: int, *, retry_after: float | None = None, rng: random.Random) -> float:
@@ -76,21 +73,13 @@ class AdaptiveConcurrency:
             self._limit = max(1.0, self._limit * self._decrease)
             self._decreased_at = self._tickets
 
-    def set_maximum(self, maximum: int) -> None:
-        """Change the ceiling while running; what is in flight stays."""
-        if maximum < 1:
-            raise ValueError("maximum is at least 1")
-        self._maximum = maximum
-        self._limit = min(self._limit, float(maximum))
-
 
 @dataclass
 class CircuitBreaker:
-    """Stops asking an endpoint that is down, and tries again by itself with one request at a time.
+    """When an endpoint is down, and from when on it may be asked again.
 
-    `threshold` failures in a row open it for `cooldown` seconds; then one trial request may go. Its success closes the
-    circuit; its failure opens it again for twice as long, at most `longest`. A trial whose outcome is never reported
-    (its worker died) makes room for another after one cool-down. All fields are plain numbers and can be stored.
+    `threshold` failures in a row open the circuit for `cooldown` seconds. `openings` counts how often in a row that
+    happened, also in earlier runs: each waits twice as long as the one before, at most `longest`.
     """
 
     threshold: int = 10
@@ -98,38 +87,25 @@ class CircuitBreaker:
     longest: float = 600.0
     failures: int = 0
     openings: int = 0
-    retry_at: float | None = None
-    trial: bool = False
-
-    def state(self, now: float) -> CircuitState:
-        if self.retry_at is None:
-            return "closed"
-        return "half_open" if self.trial or now >= self.retry_at else "open"
-
-    def allow(self, now: float) -> bool:
-        """Whether a request may go now; when the cool-down is over, the one that is allowed is the trial."""
-        if self.retry_at is None:
-            return True
-        if now < self.retry_at:
-            return False
-        self.trial = True
-        self.retry_at = now + self._wait()
-        return True
+    retry_at: float | None = None  # None while the circuit is closed
 
     def succeeded(self) -> None:
         """A request was answered: the endpoint is up."""
         self.failures = self.openings = 0
-        self.retry_at, self.trial = None, False
+        self.retry_at = None
 
     def failed(self, now: float) -> None:
-        """A request failed for want of a server (connection, time-out, 5xx); a 429 is an answer and does not count.
-
-        While the circuit is open, failures of requests that had started before say nothing new.
-        """
+        """A request failed for want of a server (connection, time-out, 5xx); a 429 is an answer and does not count."""
         self.failures += 1
-        if self.trial or (self.retry_at is None and self.failures >= self.threshold):
-            self.openings += 1
-            self.retry_at, self.trial = now + self._wait(), False
+        if self.failures >= self.threshold:
+            self.open(now)
 
-    def _wait(self) -> float:
-        return min(self.longest, self.cooldown * 2.0 ** min(max(self.openings - 1, 0), 30))
+    def open(self, now: float) -> float:
+        """The endpoint is down: the time from which on it may be asked again.
+
+        Failures of requests that were under way when it opened say nothing new and do not prolong the wait.
+        """
+        if self.retry_at is None:
+            self.retry_at = now + min(self.longest, self.cooldown * 2.0 ** min(self.openings, 30))
+            self.openings += 1
+        return self.retry_at

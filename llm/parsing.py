@@ -14,7 +14,7 @@ from llm.replytext import UnclearError, json_objects, marked_answer, marked_lett
 from materials.questions import TIE, AnswerError, check_value, is_shown, option_codes, option_label
 
 Orders = Mapping[str, Sequence[str]]
-ParsedStatus = Literal["ok", "unparsed", "refused"]
+ParsedStatus = Literal["ok", "unparsed"]
 ParsedMode = Literal["", "json", "option_text", "option_letter", "number", "letter_list", "text"]
 
 NO_CONTENT: Mapping[str, Any] = {}
@@ -83,16 +83,13 @@ def parse_reply(
     orders: Orders,
     *,
     content: Mapping[str, Any] = NO_CONTENT,
-    refusal: str = "",
 ) -> Parsed:
     """Read a reply (without reasoning, or with it inline) to `questions` whose options were shown in `orders`.
 
-    `content` is the item's, for options whose text is a field of the item. `refusal` is the server's own statement that
-    the model refused (`Reply.status == "refused"`); what sounds like a refusal in the text is `unparsed`, not refused.
-    A JSON object is looked for first; without one, a single question may be answered in words.
+    `content` is the item's, for options whose text is a field of the item. What sounds like a refusal is `unparsed`:
+    whether a model refused is for its server to say (`Reply.status`). A JSON object is looked for first; without one, a
+    single question may be answered in words.
     """
-    if refusal:
-        return Parsed("refused", problem=refusal)
     answer, _ = split_think(text)
     if not answer:
         return Parsed("unparsed", problem="The reply is empty.")

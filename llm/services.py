@@ -11,7 +11,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from llm.endpoints import EndpointError, endpoint_config, probe_endpoint, save_endpoint
-from llm.ledger import FAILED, runners_wanted
+from llm.ledger import FAILED, lock_job, runners_wanted
 from llm.models import Call, Endpoint, Job, Prompt
 from llm.planning import cells
 from llm.rendering import check_template
@@ -28,7 +28,7 @@ INSERT_ROWS = 2000
 
 
 class JobError(ValueError):
-    """A job that cannot be planned or started; the text says why and what to do."""
+    """A job that cannot be planned; the text says why and what to do."""
 
 
 @transaction.atomic
@@ -115,13 +115,14 @@ def resume_job(*, job: Job) -> bool:
 
 
 @transaction.atomic
-def retry_failed(*, job: Job, statuses: Sequence[Call.Status] = FAILED) -> int:
+def retry_failed(*, job: Job) -> int:
     """Ask the calls without an answer again, and set the job going; returns how many calls that are.
 
     Answered calls are never asked again. A job that was not started has none.
     """
-    calls = Call.objects.filter(job=job, status__in=set(statuses) & set(FAILED))
-    again = calls.update(status=Call.Status.PENDING, finished_at=None)
+    lock_job(job)
+    calls = Call.objects.filter(job=job, status__in=FAILED)
+    again = calls.update(status=Call.Status.PENDING, problem="", finished_at=None)
     if again:
         _set_going(job, Job.Status.PAUSED, Job.Status.STOPPED, Job.Status.DONE)
     return again

@@ -5,12 +5,13 @@ import uuid
 from datetime import timedelta
 
 import pytest
+from django.db import transaction
 from django.utils import timezone
 
 from llm import ledger
 from llm.ledger import Outcome
 from llm.models import Call, Job
-from llm.services import pause_job
+from llm.services import pause_job, retry_failed
 from responses.models import Response
 from tests.llm.jobs import JobMaker, counts, in_thread
 
@@ -124,6 +125,19 @@ def test_only_one_caller_finishes_a_job(jobs: JobMaker):
     ledger.settle(job, shard, [ok(call)])
     assert [ledger.finish_if_done(job), ledger.finish_if_done(job)] == [True, False]
     assert Job.objects.get().finished_at is not None
+
+
+def test_a_job_is_not_finished_while_its_failed_calls_are_given_back(jobs: JobMaker):
+    job = jobs.start(NOBODY, n=1)
+    Call.objects.update(status=Call.Status.ERROR, problem="Refused.")
+    finished: list[bool] = []
+    finisher = threading.Thread(target=in_thread(lambda: finished.append(ledger.finish_if_done(job))))
+    with transaction.atomic():
+        assert retry_failed(job=job) == 1
+        finisher.start()
+        finisher.join(0.3)
+    finisher.join()
+    assert (finished, Job.objects.get().status) == ([False], Job.Status.RUNNING)
 
 
 def test_a_job_wants_as_many_runners_as_its_endpoint_needs(jobs: JobMaker):

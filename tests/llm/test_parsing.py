@@ -267,14 +267,8 @@ def test_the_other_kinds_alone(question, text, value):
     assert (parsed.status, parsed.values) == expected, parsed.problem
 
 
-def test_only_the_servers_word_makes_a_refusal():
+def test_what_sounds_like_a_refusal_is_unparsed():
     assert parse("I cannot answer that.", NORM).status == "unparsed"
-    refused = parse('{"norm": "A"}', NORM, refusal="Refused by the server's content filter.")
-    assert (refused.status, refused.values, refused.problem) == (
-        "refused",
-        {},
-        "Refused by the server's content filter.",
-    )
 
 
 @pytest.mark.parametrize(
