@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import Max
 
 from materials.models import Instrument
 from materials.questions import parse_questions
-from projects.models import Project
+from projects.models import Project, User
+from projects.services import audit
 
 
 def canonical_json(content: Mapping[str, Any]) -> str:
@@ -25,7 +25,7 @@ def content_hash(content: Mapping[str, Any]) -> str:
 
 @transaction.atomic
 def publish_instrument(
-    *, project: Project, name: str, title: str, questions: Sequence[Mapping[str, Any]]
+    *, project: Project, name: str, title: str, questions: Sequence[Mapping[str, Any]], by: User | None = None
 ) -> Instrument:
     """A new version of the instrument; the latest one again when nothing changed.
 
@@ -38,5 +38,6 @@ def publish_instrument(
     latest = versions.order_by("-version").first()
     if latest and latest.questions == parsed and latest.title == title:
         return latest
-    number = (versions.aggregate(top=Max("version"))["top"] or 0) + 1
+    number = latest.version + 1 if latest else 1
+    audit(project=project, user=by, action="instrument published", name=name, version=number)
     return Instrument.objects.create(project=project, name=name, version=number, title=title, questions=parsed)

@@ -77,7 +77,7 @@ class ApiToken(models.Model):
 
 
 class AuditEvent(models.Model):
-    """Who did what to a project: roles, tokens, publications, exports of personal data."""
+    """Who did what to a project: roles, tokens, publications, imports, exports, deletions."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="audit_events")
     user = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")

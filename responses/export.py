@@ -16,7 +16,8 @@ from django.db import connection, transaction
 from django.db.models import QuerySet
 
 from materials.models import Instrument
-from projects.models import Project
+from projects.models import Project, User
+from projects.services import audit
 from responses.models import Response
 
 Format = Literal["csv", "jsonl"]
@@ -140,6 +141,14 @@ class _Echo:
 
     def write(self, text: str) -> str:
         return text
+
+
+def export_responses(
+    *, project: Project, answers: QuerySet[Response], format: Format, filters: str, by: User | None
+) -> Iterator[str]:
+    """As export_lines, after the audit log says who took which answers; `filters` is the page's query string."""
+    audit(project=project, user=by, action="responses exported", format=format, filters=filters or "none")
+    return export_lines(project, answers, format)
 
 
 def export_lines(project: Project, answers: QuerySet[Response], format: Format) -> Iterator[str]:

@@ -6,9 +6,9 @@ from urllib.parse import urlencode
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import render
 
-from projects.access import READERS, project_view
+from projects.access import READERS, MemberRequest, project_view
 from projects.models import Project
-from responses.export import export_lines
+from responses.export import export_responses
 from responses.filters import ResponseFilterForm
 from responses.querysets import COUNT_AT_MOST, count_up_to, instruments_of, keyset_page
 from responses.showing import shown
@@ -38,13 +38,19 @@ def responses(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 @project_view(*READERS)
-def export(request: HttpRequest, project: Project, format: str) -> HttpResponseBase:
+def export(request: MemberRequest, project: Project, format: str) -> HttpResponseBase:
     if format not in CONTENT_TYPES:
         raise Http404
     form = ResponseFilterForm(request.GET, project=project)
     if not form.is_valid():
         return HttpResponse(f"{form.problem}\n", status=422, content_type="text/plain; charset=utf-8")
-    lines = export_lines(project, form.queryset(), "csv" if format == "csv" else "jsonl")
+    lines = export_responses(
+        project=project,
+        answers=form.queryset(),
+        format="csv" if format == "csv" else "jsonl",
+        filters=_query(request),
+        by=request.user,
+    )
     response = StreamingHttpResponse(lines, content_type=CONTENT_TYPES[format])
     response["Content-Disposition"] = f'attachment; filename="{project.slug}-responses.{format}"'
     return response

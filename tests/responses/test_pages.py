@@ -3,7 +3,7 @@ import json
 import pytest
 from django.urls import reverse
 
-from projects.models import Project, Role
+from projects.models import AuditEvent, Project, Role
 from projects.services import set_member
 from responses.models import RespondentKind
 from responses.services import get_respondent
@@ -79,6 +79,11 @@ def test_downloads_hold_what_the_filters_show(many: Scene, viewer, client_as):
     assert response["Content-Disposition"] == 'attachment; filename="everyday-norms-responses.csv"'
     assert ",'=x," in b"".join(response.streaming_content).decode()
     assert client.get(url("export_responses", many, format="xlsx")).status_code == 404
+    events = AuditEvent.objects.filter(action="responses exported", user=viewer).order_by("pk")
+    assert [event.detail for event in events] == [
+        {"format": "jsonl", "filters": "question=why"},
+        {"format": "csv", "filters": "question=note"},
+    ]
 
 
 def test_badges_are_never_hidden(scene: Scene, viewer, client_as):

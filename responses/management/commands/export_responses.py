@@ -11,7 +11,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from projects.models import Project
-from responses.export import export_lines
+from responses.export import export_responses
 from responses.models import Response
 
 
@@ -34,7 +34,13 @@ class Command(BaseCommand):
         answers = Response.objects.filter(project=project)
         if not options["superseded"]:
             answers = answers.filter(superseded_by=None)
-        lines = export_lines(project, answers, options["format"])
+        lines = export_responses(
+            project=project,
+            answers=answers,
+            format=options["format"],
+            filters="superseded=on" if options["superseded"] else "",
+            by=None,
+        )
         if options["output"] is None:
             self._print(lines)
             return
