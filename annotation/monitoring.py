@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import connection
-from django.db.models import Count, F, FloatField, Q
-from django.db.models.aggregates import Aggregate
-from django.db.models.functions import Extract
+from django.db.models import Count, F, Q
 
 from annotation.models import Assignment, Flag, LabelProject
 from annotation.querysets import simulated_annotators
 from materials.questions import option_codes, option_label
+from responses.querysets import MedianSeconds
 
 CLOSED_KINDS = ("choice", "multi", "pairwise", "scale")
 
@@ -34,13 +33,6 @@ class QuestionSummary:
     agreement: float | None
     items: int
     reason: str = ""
-
-
-class Median(Aggregate):
-    """percentile_cont(0.5); NULL without rows."""
-
-    template = "percentile_cont(0.5) WITHIN GROUP (ORDER BY %(expressions)s)"
-    output_field = FloatField()
 
 
 def states(label_project: LabelProject) -> dict[str, int]:
@@ -77,7 +69,7 @@ def people(label_project: LabelProject) -> list[dict[str, Any]]:
         .annotate(
             done=Count("pk", filter=Q(status="submitted")),
             skipped=Count("pk", filter=Q(status="skipped")),
-            seconds=Median(Extract(F("finished_at") - F("opened_at"), "epoch"), filter=Q(status="submitted")),
+            seconds=MedianSeconds(F("finished_at") - F("opened_at"), filter=Q(status="submitted")),
         )
         .order_by("name")
     )

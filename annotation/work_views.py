@@ -18,7 +18,8 @@ from annotation.views import find
 from projects.access import MANAGERS, MemberRequest, project_view
 from projects.markdown import render_markdown
 from projects.models import Project, Role, User
-from responses.models import Response, SourceKind
+from responses.models import SourceKind
+from responses.querysets import standing_values
 
 WORKERS = (Role.ANNOTATOR, *MANAGERS)
 
@@ -109,10 +110,7 @@ def _known_answers(place: Assignment, user: User, submitted: bool) -> dict[str, 
     draft = Draft.objects.filter(label_project=place.label_project, item=place.item, annotator=user).first()
     if draft and draft.answers:
         return draft.answers
-    if not submitted:
-        return {}
-    standing = Response.objects.filter(source_kind=SourceKind.ASSIGNMENT, source_id=place.pk, superseded_by=None)
-    return dict(standing.values_list("question", "value"))
+    return standing_values(SourceKind.ASSIGNMENT, place.pk) if submitted else {}
 
 
 def _reach(request: MemberRequest, label_project: LabelProject, pk: int) -> Assignment:

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, QuerySet
+from django.db.models import Aggregate, Count, FloatField, QuerySet
 
 from materials.models import Instrument, Item
-from responses.models import Response
+from responses.models import Response, SourceKind
 
 COUNT_AT_MOST = 10_000
 
@@ -47,6 +47,19 @@ def count_up_to(answers: QuerySet[Response], limit: int = COUNT_AT_MOST) -> int:
 
 def instruments_of(responses: Iterable[Response]) -> dict[int, Instrument]:
     return Instrument.objects.in_bulk({response.instrument_id for response in responses})
+
+
+class MedianSeconds(Aggregate):
+    """The median of a duration, in seconds; None without rows."""
+
+    template = "percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM %(expressions)s))"
+    output_field = FloatField()
+
+
+def standing_values(source_kind: SourceKind, source_id: int) -> dict[str, Any]:
+    """What one assignment, session or call says now, by question code."""
+    standing = Response.objects.filter(source_kind=source_kind, source_id=source_id, superseded_by=None)
+    return dict(standing.values_list("question", "value"))
 
 
 def value_counts(item: Item) -> list[dict[str, Any]]:

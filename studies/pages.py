@@ -8,6 +8,7 @@ from django.utils.safestring import SafeString
 
 from materials.questions import is_shown, option_codes, option_label
 from projects.markdown import render_markdown
+from responses.showing import value_text
 from studies.models import Screen
 from studies.services.answering import questions_of
 
@@ -153,13 +154,8 @@ def screen_context(
 def stored_answers(screen: Screen) -> list[tuple[str, str]]:
     """What a screen's stored answers say, as (question, answer) in the words the person saw."""
     content = screen.item.content if screen.item else {}
-    answers = []
-    for question in questions_of(screen):
-        value = screen.answers.get(question.code)
-        if value is None:
-            continue
-        codes = option_codes(question)
-        values = value if isinstance(value, list) else [value]
-        words = [option_label(question, str(entry), content) if codes else str(entry) for entry in values]
-        answers.append((question.text, ", ".join(words)))
-    return answers
+    return [
+        (question.text, value_text(question, screen.answers[question.code], content))
+        for question in questions_of(screen)
+        if question.code in screen.answers
+    ]

@@ -7,20 +7,13 @@ from django.db import models
 from django.db.models import Count, Exists, F, OuterRef, Q
 from django.utils import timezone
 
+from responses.querysets import MedianSeconds
+
 if TYPE_CHECKING:
     from projects.models import Project
     from studies.models import Session, Study  # noqa: F401 - the types of the querysets below
 
 LEFT_AFTER = timedelta(minutes=30)  # without a new page, a session that is not finished counts as left
-
-
-class MedianSeconds(models.Aggregate):
-    """The median of a duration, in seconds; None without rows."""
-
-    function = "percentile_cont"
-    template = "%(function)s(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM %(expressions)s))"
-    output_field = models.FloatField()
-    allow_distinct = False
 
 
 class StudyQuerySet(models.QuerySet["Study"]):

@@ -11,7 +11,8 @@ from annotation.answers import check_answers
 from annotation.models import Assignment, Draft, Flag
 from annotation.services.claiming import orders_for
 from projects.models import User
-from responses.models import Respondent, RespondentKind, Response, SourceKind
+from responses.models import Respondent, RespondentKind, SourceKind
+from responses.querysets import standing_values
 from responses.services import Answer, get_condition, get_respondent, record_many, withdraw
 
 TEXT_LIMIT = 500
@@ -77,7 +78,7 @@ def _submit(
     place = _lock_own_place(assignment, user)
     checked = check_answers(place.label_project.instrument.questionnaire, answers)
     submitted_before = place.status == Assignment.Status.SUBMITTED
-    if submitted_before and _standing(place) == checked.values and not checked.errors:
+    if submitted_before and standing_values(SourceKind.ASSIGNMENT, place.pk) == checked.values and not checked.errors:
         _forget_draft(place, user)
         return place
     if not place.label_project.is_open:
@@ -153,21 +154,13 @@ def _record(
             for code, value in values.items()
         ],
     )
-    emptied = set(_standing(place)) - set(values)
+    emptied = set(standing_values(SourceKind.ASSIGNMENT, place.pk)) - set(values)
     if emptied:
         withdraw(source_kind=SourceKind.ASSIGNMENT, source_id=place.pk, questions=emptied)
 
 
 def _shown_order(place: Assignment, code: str) -> str:
     return "|".join(place.orders.get(code, ()))
-
-
-def _standing(place: Assignment) -> dict[str, Any]:
-    return dict(
-        Response.objects.filter(source_kind=SourceKind.ASSIGNMENT, source_id=place.pk, superseded_by=None).values_list(
-            "question", "value"
-        )
-    )
 
 
 def _seconds(place: Assignment, now: datetime) -> float | None:
