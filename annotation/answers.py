@@ -1,4 +1,4 @@
-"""From a form to checked answers, and the option orders in which a person sees the questions."""
+"""From a form to checked answers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,9 +6,8 @@ from typing import Any
 
 from django.http import QueryDict
 
-from materials.questions import AnswerError, Questionnaire, check_value, draw_orders, is_shown
-
-PREFIX = "answer_"
+from materials.presentation import PREFIX
+from materials.questions import AnswerError, Questionnaire, check_value, is_shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +49,3 @@ def check_answers(questionnaire: Questionnaire, answers: Mapping[str, Any]) -> C
         if value is not None:
             checked.values[question.code] = value
     return checked
-
-
-def item_orders(questionnaire: Questionnaire, *, key: str) -> dict[str, list[str]]:
-    """Option order by randomised question. Questions about one pair of texts share the sides of the first of them."""
-    orders = draw_orders(questionnaire.questions, key=key)
-    sides: dict[tuple[str, str], list[str] | None] = {}
-    for question in questionnaire.questions:
-        if question.kind != "pairwise":
-            continue
-        shared = sides.setdefault((question.first_field, question.second_field), orders.get(question.code))
-        if shared is None:
-            orders.pop(question.code, None)
-        else:
-            orders[question.code] = [code for code in shared if code != "tie"] + ["tie"] * question.allow_tie
-    return orders

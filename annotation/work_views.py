@@ -12,9 +12,9 @@ from django.views.decorators.http import require_POST
 from annotation import services
 from annotation.answers import read_form
 from annotation.models import Assignment, Draft, Flag, LabelProject
-from annotation.presentation import item_parts, pairs, shown_questions
 from annotation.progress import progress_of, why_nothing_left
 from annotation.views import find
+from materials.presentation import item_parts, pairs, shown_questions
 from projects.access import MANAGERS, MemberRequest, project_view
 from projects.markdown import render_markdown
 from projects.models import Project, Role, User

@@ -1,13 +1,11 @@
-"""Instruments: their versions, what people see of them, and their JSON."""
+"""Instruments: their versions, what annotators see of them, and their JSON."""
 
 import json
-from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
-from materials.models import Instrument
-from materials.previews import shown_questions, text_fields
+from materials.presentation import item_orders, item_parts, pairs, shown_questions
 from materials.querysets import item_for_preview, versions
 from projects.access import READERS, project_view
 from projects.models import Project
@@ -22,26 +20,20 @@ def instruments(request: HttpRequest, project: Project) -> HttpResponse:
 @project_view(*READERS)
 def instrument(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     found = get_object_or_404(project.instruments, pk=pk)
-    context = _preview(project, found) | {
+    questionnaire = found.questionnaire
+    item = item_for_preview(found)
+    content = item.content if item else {}
+    orders = item_orders(questionnaire, key="preview")
+    sides = pairs(questionnaire, content, orders)
+    context = {
+        "project": project,
         "nav": "materials",
+        "instrument": found,
+        "item": item,
+        "parts": item_parts(content, [], without=[field for pair in sides for field in pair]),
+        "pairs": list(sides.values()) if item else [],
+        "questions": shown_questions(questionnaire, content, orders=orders, answers={}, errors={}),
         "versions": versions(found),
         "json": json.dumps(found.questions, indent=2, ensure_ascii=False),
     }
     return render(request, "materials/instrument.html", context)
-
-
-@project_view(*READERS)
-def participant(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """The questions in the bare shell of participants."""
-    found = get_object_or_404(project.instruments, pk=pk)
-    return render(request, "materials/instrument_participant.html", _preview(project, found))
-
-
-def _preview(project: Project, instrument: Instrument) -> dict[str, Any]:
-    item = item_for_preview(project, text_fields(instrument.questionnaire))
-    return {
-        "project": project,
-        "instrument": instrument,
-        "item": item,
-        "questions": shown_questions(instrument.questionnaire, item.content if item else {}),
-    }

@@ -1,11 +1,10 @@
 """Named reads of materials."""
 
-from collections.abc import Iterable
-
 from django.db.models import Count, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
 from materials.models import Dataset, Instrument, Item
+from materials.questions import text_fields
 from projects.models import Project
 
 
@@ -23,9 +22,11 @@ def search_items(dataset: Dataset, words: str) -> QuerySet[Item]:
     )
 
 
-def item_for_preview(project: Project, fields: Iterable[str]) -> Item | None:
-    """The project's first item that has all these fields."""
-    return Item.objects.filter(dataset__project=project, content__has_keys=list(fields)).order_by("pk").first()
+def item_for_preview(instrument: Instrument) -> Item | None:
+    """The first item of the instrument's project that has all the fields its options take their texts from."""
+    fields = text_fields(instrument.questionnaire.questions)
+    items = Item.objects.filter(dataset__project_id=instrument.project_id, content__has_keys=fields)
+    return items.order_by("pk").first()
 
 
 def versions(instrument: Instrument) -> QuerySet[Instrument]:

@@ -214,6 +214,16 @@ def option_label(question: Any, code: str, content: Mapping[str, Any]) -> str:
     return next(str(option.label(content)) for option in question.options if option.code == code)
 
 
+def text_fields(questions: Iterable[Any]) -> list[str]:
+    """The item's fields that options and pairs take their texts from, by name."""
+    fields: set[str] = set()
+    for question in questions:
+        if isinstance(question, PairwiseQuestion):
+            fields |= {question.first_field, question.second_field}
+        fields |= {option.text_field for option in getattr(question, "options", ()) if option.text_field}
+    return sorted(fields)
+
+
 def draw_orders(questions: Sequence[Any], *, key: str) -> dict[str, list[str]]:
     """Option order by question code for every randomised question: a function of `key` alone.
 

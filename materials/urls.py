@@ -8,5 +8,4 @@ urlpatterns = [
     path("datasets/<slug:dataset>/", views.dataset, name="dataset"),
     path("instruments/", instrument_views.instruments, name="instruments"),
     path("instruments/<int:pk>/", instrument_views.instrument, name="instrument"),
-    path("instruments/<int:pk>/participant/", instrument_views.participant, name="instrument_participant"),
 ]

@@ -1,12 +1,12 @@
 """What a screen's template needs: fields with labels, options in the order of this person, given answers, errors."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.utils.safestring import SafeString
 
-from materials.questions import is_shown, option_codes, option_label
+from materials.questions import draw_orders, is_shown, option_codes, option_label
 from projects.markdown import render_markdown
 from responses.showing import value_text
 from studies.models import Screen
@@ -69,6 +69,12 @@ def form_fields(
         _field(question, content, screen.orders.get(question.code), given.get(question.code), errors)
         for question in shown
     ]
+
+
+def preview_fields(questions: Sequence[Any], content: Mapping[str, Any]) -> list[FormField]:
+    """All questions about an item with this content, with their options in one drawn order."""
+    orders = draw_orders(questions, key="preview")
+    return [_field(question, content, orders.get(question.code), None, {}) for question in questions]
 
 
 def _field(

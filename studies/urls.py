@@ -4,6 +4,7 @@ from studies import views
 
 urlpatterns = [
     path("", views.studies, name="studies"),
+    path("instruments/<int:pk>/", views.instrument_participant, name="instrument_participant"),
     path("<int:pk>/", views.study, name="study"),
     path("<int:pk>/open/", views.study_open, name="study_open"),
     path("<int:pk>/close/", views.study_close, name="study_close"),

@@ -10,12 +10,14 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from materials.models import Item
-from materials.questions import QuestionError
+from materials.presentation import item_parts
+from materials.querysets import item_for_preview
+from materials.questions import QuestionError, text_fields
 from projects.access import MANAGERS, READERS, project_view
 from projects.models import Project
 from studies.design import DesignError
 from studies.models import Session, Study
-from studies.pages import screen_context
+from studies.pages import preview_fields, screen_context
 from studies.services import StudyNotReadyError, close_study, open_study, planned_screens
 from studies.services.publishing import find_problems
 
@@ -155,6 +157,25 @@ def study_preview(request: HttpRequest, project: Project, pk: int, position: int
     }
     template = "consent" if screen.kind == screen.Kind.CONSENT else "screen"
     return render(request, f"studies/participant/{template}.html", context)
+
+
+@require_GET
+@project_view(*READERS)
+def instrument_participant(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """An instrument's questions as participants of a study with it would see them, about an item that fits."""
+    instrument = get_object_or_404(project.instruments, pk=pk)
+    questions = instrument.questionnaire.questions
+    item = item_for_preview(instrument)
+    content = item.content if item else {}
+    context = {
+        "project": project,
+        "title": f"Preview: {instrument.title}",
+        "instrument": instrument,
+        "preview": True,
+        "scenario": [part for part in item_parts(content, [], without=text_fields(questions)) if part.text],
+        "fields": preview_fields(questions, content),
+    }
+    return render(request, "studies/participant/instrument.html", context)
 
 
 def _study(project: Project, pk: int) -> Study:

@@ -6,8 +6,8 @@ from typing import Any
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from annotation.answers import item_orders
 from annotation.models import Assignment, Draft, LabelProject
+from materials.presentation import item_orders
 from projects.models import User
 
 # A lease that ran out while nobody else needed the place goes on, but its clock starts again: the person was away.

@@ -9,7 +9,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from materials.models import Dataset, Instrument, Item
-from materials.questions import QuestionError
+from materials.questions import QuestionError, text_fields
 from projects.models import Project, User
 from projects.services import audit
 from studies.design import DesignError
@@ -107,17 +107,10 @@ def _item_problems(study: Study, fields: list[str], questions: Sequence[Any]) ->
     count, needed = items.count(), study.parsed_design.items_each
     if count < needed:
         yield f"The dataset has {count} items, and each person needs {needed}: add items or lower items_each."
-    for field in dict.fromkeys([*fields, *_text_fields(questions), study.parsed_design.balance_field]):
+    for field in dict.fromkeys([*fields, *text_fields(questions), study.parsed_design.balance_field]):
         missing = items.exclude(content__has_key=field).order_by("position", "pk").first() if field else None
         if missing:
             yield f"Item {missing} has no field {field}: add it to the item, or take it out of the design."
-
-
-def _text_fields(questions: Sequence[Any]) -> Iterator[str]:
-    for question in questions:
-        yield from (option.text_field for option in getattr(question, "options", ()) if option.text_field)
-        if question.kind == "pairwise":
-            yield from (question.first_field, question.second_field)
 
 
 def _code_problems(codes: Mapping[str, str], *, has_check: bool) -> Iterator[str]:

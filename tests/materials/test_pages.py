@@ -80,6 +80,7 @@ def test_instrument_shows_options_from_the_item_and_its_conditions(
     page = client_as(viewer).get(url("instrument", project, pk=instrument.pk)).content.decode()
     assert "The &lt;i&gt;host&lt;/i&gt;" in page
     assert "Asked only when who is n." in page
+    assert '<kbd aria-hidden="true">1</kbd>' in page
     participant = client_as(viewer).get(url("instrument_participant", project, pk=instrument.pk)).content.decode()
     assert "Who pays?" in participant
     assert "To weigh your answer." in participant

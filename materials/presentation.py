@@ -1,14 +1,14 @@
-"""What the item page shows: the item's parts, the pair of texts side by side, and the questions with their keys."""
+"""What annotators are shown: the item's parts, the pair of texts side by side, and the questions with their keys."""
 
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotation.answers import PREFIX
-from annotation.keys import option_keys
-from materials.questions import Questionnaire, option_codes, option_label
+from materials.keys import option_keys
+from materials.questions import Questionnaire, draw_orders, option_codes, option_label
 
+PREFIX = "answer_"  # of the names of form fields; codes are the instrument's to choose and may be any word
 SIDES = ("A", "B")
 INLINE_LABEL = 10  # characters; longer options stand below one another
 
@@ -46,6 +46,7 @@ class ShownQuestion:
     multiline: bool = False
     limits: Mapping[str, Any] = field(default_factory=dict)  # attributes of a number or text field
     show_if: str = ""  # JSON for the page's script
+    condition: str = ""  # the same in words, for previews
 
     @property
     def selected(self) -> list[str]:
@@ -90,6 +91,21 @@ def pairs(
     return shown
 
 
+def item_orders(questionnaire: Questionnaire, *, key: str) -> dict[str, list[str]]:
+    """Option order by randomised question. Questions about one pair of texts share the sides of the first of them."""
+    orders = draw_orders(questionnaire.questions, key=key)
+    sides: dict[tuple[str, str], list[str] | None] = {}
+    for question in questionnaire.questions:
+        if question.kind != "pairwise":
+            continue
+        shared = sides.setdefault((question.first_field, question.second_field), orders.get(question.code))
+        if shared is None:
+            orders.pop(question.code, None)
+        else:
+            orders[question.code] = [code for code in shared if code != "tie"] + ["tie"] * question.allow_tie
+    return orders
+
+
 def shown_questions(
     questionnaire: Questionnaire,
     content: Mapping[str, Any],
@@ -114,17 +130,20 @@ def shown_questions(
             or max((len(option.label) for option in options), default=0) <= INLINE_LABEL,
             multiline=getattr(question, "multiline", False),
             limits=_limits(question),
-            show_if=json.dumps(
-                {
-                    "name": PREFIX + question.show_if.question,
-                    "any_of": [str(value) for value in question.show_if.any_of],
-                }
-            )
-            if question.show_if
-            else "",
+            **_condition(question),
         )
         for question in questionnaire.questions
     ]
+
+
+def _condition(question: Any) -> dict[str, str]:
+    if question.show_if is None:
+        return {}
+    earlier, values = question.show_if.question, [str(value) for value in question.show_if.any_of]
+    return {
+        "show_if": json.dumps({"name": PREFIX + earlier, "any_of": values}),
+        "condition": f"Asked only when {earlier} is {' or '.join(values)}.",
+    }
 
 
 def _options(question: Any, content: Mapping[str, Any], order: list[str] | None) -> tuple[ShownOption, ...]:

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.keys import RESERVED, option_keys
+from materials.keys import RESERVED, option_keys
 
 
 def test_digits_in_order_then_letters_that_no_command_uses():

@@ -1,4 +1,4 @@
-from annotation.presentation import Part, item_parts, pairs, shown_questions
+from materials.presentation import Part, item_parts, pairs, shown_questions
 from materials.questions import parse_questions
 
 CONTENT = {"question": "Shall we?", "one": "Yes.", "two": "No.", "turns": ["a", "b"], "meta": {"k": 1}, "none": None}
