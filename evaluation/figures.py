@@ -1,7 +1,8 @@
 """Figures as Vega-Lite specifications with their data in `data.values`; Altair checks each against the schema.
 
-People are warm, models cool; simulated people and demo models are outlined, never solid. Marks carry their names, so no
-legend is needed; sizes suit a phone. A figure is as wide as its container; for paper `figure_files` gives it a width.
+People are warm, models cool; simulated people and demo models are outlined, never solid, and `caution` says so in words
+inside the figure, because a downloaded one travels without its caption. Marks carry their names, so no legend is
+needed; sizes suit a phone. A figure is as wide as its container; for paper `figure_files` gives it a width.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,10 +20,15 @@ _FILL = alt.Scale(domain=_MARKS, range=[WARM, "transparent", COOL, "transparent"
 Rows = Sequence[Mapping[str, Any]]
 
 # The database does not keep the order of a row's names.
-DATA_COLUMNS = ("question", "country", "who", "mark", "value", "low", "high", "n", "reason", "u", "v", "items", "label")
+DATA_COLUMNS = (
+    *("question", "country", "who", "mark", "value", "low", "high", "n", "reason", "u", "v", "items", "label"),
+    *("simulated", "demo_model"),
+)
 
 
-def interval_dots(rows: Rows, *, who: Sequence[str], x_title: str, domain: tuple[float, float]) -> dict[str, Any]:
+def interval_dots(
+    rows: Rows, *, who: Sequence[str], x_title: str, domain: tuple[float, float], caution: str
+) -> dict[str, Any]:
     """A dot with its interval for each row (`who`, `question`, `mark`, `value`, `low`, `high`); `who` orders the lines.
 
     A line at zero is drawn where the domain passes it.
@@ -32,9 +38,7 @@ def interval_dots(rows: Rows, *, who: Sequence[str], x_title: str, domain: tuple
         yOffset=alt.YOffset("question:N", sort=None),
     )
     hue = alt.Color("mark:N", scale=_HUE, legend=None)
-    x = alt.X("value:Q", title=x_title, scale=alt.Scale(domain=domain), axis=alt.Axis(tickCount=5, format=".2~f"))
-    tooltip = [alt.Tooltip(f"{name}:N") for name in ("who", "question")]
-    tooltip += [alt.Tooltip(f"{name}:Q", format=".3f") for name in ("value", "low", "high")] + [alt.Tooltip("n:Q")]
+    x, tooltip = _values(x_title, domain), _tooltip("who", "question")
     interval = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=x_title), x2="high:Q", color=hue)
     dot = base.mark_point(size=80, strokeWidth=2, opacity=1).encode(
         x=x, color=hue, fill=alt.Fill("mark:N", scale=_FILL, legend=None), tooltip=tooltip
@@ -43,19 +47,17 @@ def interval_dots(rows: Rows, *, who: Sequence[str], x_title: str, domain: tuple
     layers = [interval, dot, words]
     if domain[0] < 0 < domain[1]:
         layers.insert(0, _line_at_zero())
-    return _finished(layers, rows, height=alt.Step(34, **{"for": "offset"}))
+    return _finished(layers, rows, height=alt.Step(34, **{"for": "offset"}), caution=caution)
 
 
-def rate_bars(rows: Rows, *, countries: Sequence[str], who: Sequence[str]) -> dict[str, Any]:
+def rate_bars(rows: Rows, *, countries: Sequence[str], who: Sequence[str], caution: str) -> dict[str, Any]:
     """A bar with its interval for each row (`country`, `who`, `mark`, `value`, `low`, `high`, `label`), in [0, 1]."""
     base = alt.Chart().encode(
         y=alt.Y("country:N", sort=list(countries), title=None, axis=_lines_of_words()),
         yOffset=alt.YOffset("who:N", sort=list(who)),
     )
     title = "Culture rate"
-    x = alt.X("value:Q", title=title, scale=alt.Scale(domain=(0, 1)), axis=alt.Axis(tickCount=5, format=".2~f"))
-    tooltip = [alt.Tooltip(f"{name}:N") for name in ("country", "who")]
-    tooltip += [alt.Tooltip(f"{name}:Q", format=".3f") for name in ("value", "low", "high")] + [alt.Tooltip("n:Q")]
+    x, tooltip = _values(title, (0, 1)), _tooltip("country", "who")
     bar = base.mark_bar(height=9, strokeWidth=1.5).encode(
         x=x,
         fill=alt.Fill("mark:N", scale=_FILL, legend=None),
@@ -66,10 +68,10 @@ def rate_bars(rows: Rows, *, countries: Sequence[str], who: Sequence[str]) -> di
         x=alt.X("low:Q", title=title), x2="high:Q", color=alt.value(QUIET)
     )
     words = base.mark_text(align="left", dy=-12, dx=1, fontSize=11).encode(x=alt.datum(0), text="label:N")
-    return _finished([bar, interval, words], rows, height=alt.Step(32, **{"for": "offset"}))
+    return _finished([bar, interval, words], rows, height=alt.Step(32, **{"for": "offset"}), caution=caution)
 
 
-def agreement_scatter(rows: Rows) -> dict[str, Any]:
+def agreement_scatter(rows: Rows, *, caution: str) -> dict[str, Any]:
     """People's agreement u against the model's v, both in [0.5, 1]; a point (`u`, `v`, `items`, `who`, `mark`) for
     each pair of values, larger where it stands for more items."""
     scale, axis = alt.Scale(domain=(0.5, 1.0), nice=False, zero=False), alt.Axis(tickCount=5, format=".1f")
@@ -91,7 +93,17 @@ def agreement_scatter(rows: Rows) -> dict[str, Any]:
         point = point.encode(shape=alt.Shape("who:N", title="Model", legend=alt.Legend(orient="bottom")))
     same = alt.Chart(alt.Data(values=[{"u": 0.5, "v": 0.5}, {"u": 1.0, "v": 1.0}]))
     diagonal = same.mark_line(strokeDash=[4, 4], color=QUIET, strokeWidth=1).encode(x=x, y=y)
-    return _finished([diagonal, point], rows, height=320)
+    return _finished([diagonal, point], rows, height=320, caution=caution)
+
+
+def _values(title: str, domain: tuple[float, float]) -> alt.X:
+    return alt.X("value:Q", title=title, scale=alt.Scale(domain=domain), axis=alt.Axis(tickCount=5, format=".2~f"))
+
+
+def _tooltip(*names: str) -> list[alt.Tooltip]:
+    """The row's names, its value with the interval, and n."""
+    numbers = [alt.Tooltip(f"{name}:Q", format=".3f") for name in ("value", "low", "high")]
+    return [*(alt.Tooltip(f"{name}:N") for name in names), *numbers, alt.Tooltip("n:Q")]
 
 
 def _line_at_zero() -> alt.Chart:
@@ -104,8 +116,10 @@ def _lines_of_words() -> alt.Axis:
     return alt.Axis(domain=False, ticks=False, labelLimit=150, labelExpr="split(datum.label, ' · ')", labelPadding=8)
 
 
-def _finished(layers: Sequence[alt.Chart], rows: Rows, *, height: int | alt.Step) -> dict[str, Any]:
+def _finished(layers: Sequence[alt.Chart], rows: Rows, *, height: int | alt.Step, caution: str) -> dict[str, Any]:
     data, padding = alt.Data(values=list(rows)), {"left": 4, "top": 8, "right": 44, "bottom": 4}
     chart = alt.layer(*layers, data=data).properties(width="container", height=height, padding=padding)
+    if caution:
+        chart = chart.properties(title=alt.TitleParams(caution, anchor="start", fontSize=11, fontWeight="normal"))
     spec: dict[str, Any] = chart.to_dict()
     return spec

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST
@@ -13,18 +13,16 @@ from evaluation import presentation, services
 from evaluation.forms import AlignmentForm
 from evaluation.models import Report
 from evaluation.parameters import ReportError
-from projects.access import MANAGERS, READERS, project_view
-from projects.models import Project, Role, User
+from projects.access import MANAGERS, READERS, MemberRequest, project_view
+from projects.models import Project
 
 PATIENCE = timedelta(minutes=1)  # a report takes seconds; after this its worker is probably gone
 STOP_POLLING = 286  # htmx asks no more after this status
 
 
-class MemberRequest(HttpRequest):
-    """A request with what `project_view` and the middleware put on it."""
+class HtmxRequest(MemberRequest):
+    """A member's request with what htmx says about it."""
 
-    user: User
-    role: Role
     htmx: HtmxDetails
 
 
@@ -60,7 +58,7 @@ def new_report(request: MemberRequest, project: Project) -> HttpResponse:
 
 
 @project_view(*READERS)
-def report(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
+def report(request: HtmxRequest, project: Project, pk: int) -> HttpResponse:
     """The report; while it is being computed, htmx asks for the fragment of its state every two seconds."""
     found = get_object_or_404(project.reports.select_related("created_by"), pk=pk)
     pending = found.status == Report.Status.PENDING

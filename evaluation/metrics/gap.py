@@ -17,8 +17,9 @@ class NormPersonalGap:
     """Allow rates for both questions and their difference, over all answers and over pairs.
 
     `gap` uses every available answer; `paired` only pairs, with `n` the number of pairs and its interval from
-    `cluster_se`, the standard error that lets answers of one respondent depend on each other. `wald_se` treats the
-    pairs as independent. `mcnemar_p` is the exact two-sided p-value for pairs that differ. Undefined numbers are NaN.
+    `cluster_se`, the standard error that lets answers of one respondent depend on each other. `wald_se` and
+    `mcnemar_p`, the exact two-sided p-value for pairs that differ, treat all pairs as independent, so both can be too
+    small where respondents gave several. Undefined numbers are NaN.
     """
 
     n_personal: int

@@ -1,13 +1,16 @@
 """How often an answer is given, how often none is usable, and whether repeats of one question disagree.
 
-Answers come coded as 1 (chosen), 0 (the other option) or NaN (no valid answer), as from `items.follows_culture`.
+Answers come coded as 1 (chosen), 0 (the other option) or NaN (no valid answer), as from `items.follows_culture`; only
+`pooled_culture_rate` takes them counted.
 """
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import entr
 from statsmodels.stats.proportion import proportion_confint
 
+from .resampling import bootstrap_interval
 from .result import Estimate
 
 FloatArray = NDArray[np.float64]
@@ -31,6 +34,30 @@ def choice_rate(chosen: ArrayLike) -> Estimate:
     low, high = proportion_confint(int(valid.sum()), valid.size, method="wilson")
     reason = f"{left_out} of {answers.size} answers left out: invalid" if left_out else ""
     return Estimate(float(valid.mean()), valid.size, float(low), float(high), reason)
+
+
+def pooled_culture_rate(cells: pd.DataFrame, *, n_resamples: int, seed: int) -> Estimate:
+    """Culture answers over all answers of a cells frame (see `consensus`), in [0, 1]; `n` counts answers.
+
+    The interval is a 95 % bootstrap over cells, usually items: answers of one cell are not independent. With fewer than
+    two cells there is none, and `reason` says so. Undefined without an answer.
+
+    >>> pooled_culture_rate(pd.DataFrame({"n": [4, 1], "n_culture": [1, 1]}), n_resamples=100, seed=1).value
+    0.4
+    """
+    answered = cells.loc[cells["n"] > 0, ["n", "n_culture"]]
+    answers, culture = answered.to_numpy(dtype=np.float64).T
+    if not answers.size:
+        return Estimate.undefined("there is no answer")
+
+    def rate(weights: FloatArray) -> FloatArray:
+        rates: FloatArray = (weights @ culture) / (weights @ answers)
+        return rates
+
+    interval = bootstrap_interval(rate, np.arange(answers.size), n_resamples=n_resamples, seed=seed)
+    reason = "an interval needs two cells" if answers.size < 2 else ""
+    value = float(culture.sum() / answers.sum())
+    return Estimate(value, int(answers.sum()), interval.low, interval.high, reason)
 
 
 def unknown_rate(chosen: ArrayLike) -> Estimate:

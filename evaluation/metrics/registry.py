@@ -138,6 +138,16 @@ _METRICS = (
         "norm_personal_gap", gap.norm_personal_gap, Takes.CODED, -1, 1, _SIGNED, _SIZE_AND_ORDER, read=attrgetter("gap")
     ),
     Metric("choice_rate", rates.choice_rate, Takes.CODED, 0, 1, _DESCRIPTIVE, _SIZE_AND_ORDER),
+    Metric(
+        "pooled_culture_rate",
+        rates.pooled_culture_rate,
+        Takes.CELLS,
+        0,
+        1,
+        _DESCRIPTIVE,
+        _SIZE_AND_ORDER,
+        ({"n_resamples": 20, "seed": 1},),
+    ),
     Metric("unknown_rate", rates.unknown_rate, Takes.CODED, 0, 1, _LOWER, _ALL_BUT_SIDES),
     Metric("decision_entropy", rates.decision_entropy, Takes.CODED, 0, 1, _LOWER, _ALL_BUT_SIDES),
     Metric("decision_conflict", rates.decision_conflict, Takes.CODED, 0, 1, _LOWER, _ALL_BUT_SIDES),

@@ -115,20 +115,23 @@ def _figures(comparison: Comparison, results: Sequence[Result]) -> tuple[Figure,
     counts = [result.summary["majority_alignment"].n for result in defined]
     n = f"n = {min(counts)} items" if len(set(counts)) == 1 else f"n = {min(counts)} to {max(counts)} items"
     questions, who = " and ".join(comparison.questions), [comparison.line(setting) for setting in comparison.settings]
-    ceilings = [_ceiling_dot(comparison, question) for question in comparison.questions]
+    ceilings = [dot for question in comparison.questions if (dot := _ceiling_dot(comparison, question))]
+    people = "; ".join(f"{dot['question']}: n = {dot['n']} items" for dot in ceilings)
+    ceiling = f" On top the human ceiling, split halves of all the people ({people})." if ceilings else ""
     alike = Figure(
         code="majority_alignment",
         title=f"Majority alignment of models with people: {questions}",
         caption=f"Share of items on which model and people have the same majority, with 95 % bootstrap interval over "
-        f"items; {n}. On top the human ceiling, split halves of all the people. {comparison.legend}",
+        f"items; {n}.{ceiling} {comparison.legend}",
         spec=interval_dots(
             [
-                *(dot for dot in ceilings if dot),
+                *ceilings,
                 *(_dot(comparison, result, "majority_alignment") for result in defined),
             ],
             who=[CEILING, *who],
             x_title="Majority alignment (share of items)",
             domain=(0, 1),
+            caution=comparison.caution,
         ),
     )
     apart = Figure(
@@ -142,20 +145,26 @@ def _figures(comparison: Comparison, results: Sequence[Result]) -> tuple[Figure,
             who=who,
             x_title="Signed culture gap (model − people)",
             domain=(-1, 1),
+            caution=comparison.caution,
         ),
     )
     return alike, apart
 
 
 def _dot(comparison: Comparison, result: Result, metric: str) -> dict[str, Any]:
-    return _labelled(comparison.line(result.setting), result.question, result.setting.mark, result.summary[metric])
+    mark = result.setting.mark
+    dot = _labelled(comparison.line(result.setting), result.question, mark, result.summary[metric])
+    return dot | comparison.marked(*comparison.people_marks, mark)
 
 
 def _ceiling_dot(comparison: Comparison, question: str) -> dict[str, Any] | None:
     parameters = comparison.parameters
     ceiling = split_half_ceiling(comparison.people_items(question), n_splits=parameters.splits, seed=parameters.seed)
     estimate = ceiling["majority_alignment"]
-    return _labelled(CEILING, question, comparison.people_mark, estimate) if estimate.defined else None
+    if not estimate.defined:
+        return None
+    dot = _labelled(CEILING, question, comparison.people_mark, estimate)
+    return dot | comparison.marked(*comparison.people_marks)
 
 
 def _labelled(who: str, question: str, mark: Mark, estimate: Estimate) -> dict[str, Any]:

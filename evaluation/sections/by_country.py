@@ -4,11 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from evaluation.figures import Mark, rate_bars
-from evaluation.metrics.resampling import FloatArray, bootstrap_interval
+from evaluation.metrics.rates import pooled_culture_rate
 from evaluation.metrics.result import Estimate
 from evaluation.sections.comparison import Comparison
 from evaluation.sections.shape import Column, Figure, Row, Section, Table, estimate_cell
@@ -33,27 +32,6 @@ class Rate:
     estimate: Estimate  # n counts answers
     row_marks: tuple[Mark, ...]
     answers: dict[str, str]
-
-
-def culture_rate(counts: pd.DataFrame, *, n_resamples: int, seed: int) -> Estimate:
-    """Culture answers over all answers, in [0, 1], with a 95 % bootstrap interval over items; `n` counts answers.
-
-    `counts` has the columns `item`, `n`, `n_culture`. Undefined without answers; without interval for a single item.
-
-    >>> culture_rate(pd.DataFrame({"item": ["a"], "n": [4], "n_culture": [1]}), n_resamples=100, seed=1).value
-    0.25
-    """
-    totals = counts.groupby("item")[["n", "n_culture"]].sum().to_numpy(dtype=np.float64)
-    answers, culture = totals.T
-    if not answers.sum():
-        return Estimate.undefined("there is no answer")
-
-    def ratio(weights: FloatArray) -> FloatArray:
-        ratios: FloatArray = (weights @ culture) / (weights @ answers)
-        return ratios
-
-    interval = bootstrap_interval(ratio, np.arange(len(totals)), n_resamples=n_resamples, seed=seed)
-    return Estimate(float(culture.sum() / answers.sum()), int(answers.sum()), interval.low, interval.high)
 
 
 def by_country(comparison: Comparison) -> Section | None:
@@ -91,8 +69,9 @@ def _rates(comparison: Comparison, question: str, countries: Sequence[str]) -> l
 def _rates_of(comparison: Comparison, question: str, country: str) -> Iterator[Rate]:
     def rate(who: str, mark: Mark, counts: pd.DataFrame, marks: tuple[Mark, ...], answers: dict[str, str]) -> Rate:
         parameters = comparison.parameters
-        estimate = culture_rate(counts, n_resamples=parameters.resamples, seed=parameters.seed)
-        return Rate(question, country, who, mark, counts["item"].nunique(), estimate, marks, answers)
+        items = counts.groupby("item")[["n", "n_culture"]].sum()
+        estimate = pooled_culture_rate(items, n_resamples=parameters.resamples, seed=parameters.seed)
+        return Rate(question, country, who, mark, len(items), estimate, marks, answers)
 
     people, shown = comparison.people(question, [country]), comparison.answers_of_people(question, country)
     yield rate("People", comparison.people_mark, people, comparison.people_marks, shown)
@@ -125,9 +104,10 @@ def _figure(comparison: Comparison, question: str, rates: Sequence[Rate]) -> Fig
         caption=f"Share of answers that choose culture, with 95 % bootstrap interval over items; n counts answers. "
         f"{comparison.legend}",
         spec=rate_bars(
-            [_bar(rate) for rate in shown],
+            [_bar(rate) | comparison.marked(*rate.row_marks) for rate in shown],
             countries=list(dict.fromkeys(rate.country for rate in shown)),
             who=list(dict.fromkeys(rate.who for rate in shown)),
+            caution=comparison.caution,
         ),
     )
 

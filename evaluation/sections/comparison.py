@@ -16,7 +16,7 @@ Persona = Literal["none", "pooled", "country"]
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A model with a prompt, answering as itself, as all its personas, or as the personas of one country.
+    """A model with a prompt and a temperature, answering as itself, as all its personas, or as those of one country.
 
     `countries` are those of the people it is compared with; empty for everybody.
     """
@@ -24,6 +24,7 @@ class Setting:
     model: str
     endpoint: str
     prompt: str
+    temperature: str
     demo_model: bool
     persona: Persona
     countries: tuple[str, ...] = ()
@@ -45,6 +46,9 @@ class Setting:
         if not self.countries:
             return "Everybody"
         return self.countries[0] if self.persona == "country" else "The personas' countries"
+
+
+_MODEL = ("model", "endpoint", "prompt", "temperature", "demo_model")
 
 
 @dataclass(frozen=True)
@@ -83,14 +87,26 @@ class Comparison:
         ]
         return f"Outlined marks: {', '.join(outlined)}." if outlined else ""
 
+    @property
+    def caution(self) -> str:
+        """The words that a figure itself carries about simulated people and demo models; empty when there are none."""
+        people = {("simulated",): "Simulated people", ("human", "simulated"): "People partly simulated"}
+        demo = "demo model" if self.frames.models["demo_model"].any() else ""
+        words = ", ".join(part for part in (people.get(self.people_marks, ""), demo) if part)
+        return words[:1].upper() + words[1:]
+
+    def marked(self, *marks: Mark) -> dict[str, bool]:
+        """The columns of a figure's row that say whose answers are in it."""
+        return {"simulated": "simulated" in marks, "demo_model": "demo-model" in marks}
+
     @cached_property
     def settings(self) -> tuple[Setting, ...]:
-        """Each model and prompt: without persona, all personas, each country. The order is the same everywhere."""
+        """Each model, prompt and temperature: without persona, all personas, each country; everywhere in this order."""
         models = self.frames.models
         found: list[Setting] = []
-        for key, answers in models.groupby(["model", "endpoint", "prompt", "demo_model"], sort=True):
-            model, endpoint, prompt, demo = key
-            who = (str(model), str(endpoint), str(prompt), bool(demo))
+        for key, answers in models.groupby(list(_MODEL), sort=True):
+            model, endpoint, prompt, temperature, demo = key
+            who = (str(model), str(endpoint), str(prompt), str(temperature), bool(demo))
             if not answers["persona"].all():
                 found.append(Setting(*who, "none"))
             personas = answers[answers["persona"]]
@@ -101,13 +117,15 @@ class Comparison:
         return tuple(found)
 
     def label(self, setting: Setting) -> str:
-        """The model's name, with its endpoint and prompt where the name alone is ambiguous in this report."""
+        """The model's name, with endpoint, prompt and temperature where the name alone is ambiguous in this report."""
         others = [other for other in self.settings if other.model == setting.model]
         parts = [setting.model]
         if len({other.endpoint for other in others}) > 1:
             parts.append(f"at {setting.endpoint}")
         if len({other.prompt for other in others}) > 1:
-            parts.append(f"({setting.prompt})")
+            parts.append(f"({setting.prompt or 'prompt not recorded'})")
+        if len({other.temperature for other in others}) > 1:
+            parts.append(f"at temperature {setting.temperature or 'not recorded'}")
         return " ".join(parts)
 
     def line(self, setting: Setting) -> str:
@@ -118,6 +136,7 @@ class Comparison:
     def answers_of_model(self, question: str, setting: Setting) -> dict[str, str]:
         """Parameters of the responses page that show the model's answers in this setting."""
         shown = self._answers(question) | {"kind": "model", "attr_model": setting.model}
+        shown |= {"attr_endpoint": setting.endpoint} | ({"cond_prompt": setting.prompt} if setting.prompt else {})
         shown["attr_persona"] = "false" if setting.persona == "none" else "true"
         if setting.persona == "country":
             shown["attr_country"] = setting.countries[0]
@@ -141,9 +160,8 @@ class Comparison:
     def model(self, question: str, setting: Setting) -> pd.DataFrame:
         """Rows of the models' frame about this question in this setting."""
         models = self.frames.models
-        who = ["model", "endpoint", "prompt", "demo_model"]
         chosen = models["question"] == question
-        for name in who:
+        for name in _MODEL:
             chosen &= models[name] == getattr(setting, name)
         chosen &= models["persona"] == (setting.persona != "none")
         if setting.persona == "country":

@@ -36,7 +36,8 @@ def human_gap(comparison: Comparison) -> Section | None:
             f"Each pair is one person's answers to {parameters.personal_question} and {parameters.norm_question} about "
             "one item. The gap is the allow rate of the personal question minus that of the norm question: positive "
             "when people allow more for themselves than they see as the norm. Brackets are 95 % intervals that let the "
-            "answers of one person depend on each other.",
+            "answers of one person depend on each other; McNemar's exact p-value, in the download, takes all pairs for "
+            "independent and can be too small where people gave several.",
         ),
         tables=(
             Table("human_gap", "Norm-personal gap of the people", "People who answered both.", COLUMNS, tuple(rows)),

@@ -4,11 +4,12 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
+import pandas as pd
 
 from evaluation.figures import agreement_scatter
-from evaluation.metrics.items import ItemRates, item_rates
-from evaluation.metrics.uncertainty import why_uncorrelated
+from evaluation.metrics.items import item_rates
+from evaluation.metrics.result import Estimate
+from evaluation.metrics.uncertainty import uncertainty_correlation
 from evaluation.sections.comparison import Comparison, Setting
 from evaluation.sections.shape import Figure, Section
 
@@ -16,15 +17,15 @@ from evaluation.sections.shape import Figure, Section
 def uncertainty(comparison: Comparison) -> Section | None:
     """A scatter for each question of the models that gave several answers an item; None without models."""
     plotted = [setting for setting in comparison.settings if setting.persona != "country"]
-    drawn, undrawn = [], []
-    for question in comparison.questions:
-        rates = {setting: item_rates(comparison.items(question, setting)) for setting in plotted}
-        reasons = {setting: why_uncorrelated(found) for setting, found in rates.items()}
-        if varied := {setting: found for setting, found in rates.items() if not reasons[setting]}:
-            drawn.append(_figure(comparison, question, varied))
-        undrawn += [f"{_name(comparison, who)}, {question}: {reason}." for who, reason in reasons.items() if reason]
     if not plotted:
         return None
+    drawn, undrawn = [], []
+    for question in comparison.questions:
+        items = {setting: comparison.items(question, setting) for setting in plotted}
+        found = {setting: uncertainty_correlation(frame, method="pearson") for setting, frame in items.items()}
+        if varied := {setting: items[setting] for setting, estimate in found.items() if estimate.defined}:
+            drawn.append(_figure(comparison, question, varied, found))
+        undrawn += [f"{_name(comparison, who)}, {question}: {r.reason}." for who, r in found.items() if not r.defined]
     return Section(
         code="uncertainty",
         title="Where people disagree",
@@ -41,27 +42,29 @@ def _name(comparison: Comparison, setting: Setting) -> str:
     return f"{comparison.label(setting)}, {setting.name.lower()}"
 
 
-def _figure(comparison: Comparison, question: str, varied: Mapping[Setting, ItemRates]) -> Figure:
-    correlations = [
-        f"{_name(comparison, setting)}: r = {_pearson(rates):z.2f} (n = {rates.n} items)"
-        for setting, rates in varied.items()
+def _figure(
+    comparison: Comparison,
+    question: str,
+    varied: Mapping[Setting, pd.DataFrame],
+    correlations: Mapping[Setting, Estimate],
+) -> Figure:
+    numbers = [
+        f"{_name(comparison, setting)}: r = {correlations[setting].value:z.2f} (n = {correlations[setting].n} items)"
+        for setting in varied
     ]
-    points = [point for setting, rates in varied.items() for point in _points(comparison, setting, rates)]
+    points = [point for setting, items in varied.items() for point in _points(comparison, setting, items)]
     return Figure(
         code=f"uncertainty_{question}",
         title=f"Agreement of people and of models on each item: {question}",
-        caption=f"{'; '.join(correlations)}. Larger points stand for several items. {comparison.legend}",
-        spec=agreement_scatter(points),
+        caption=f"Share of the more frequent answer to each item, among people and among the model's answers, with "
+        f"Pearson's r. {'; '.join(numbers)}. Larger points stand for several items. {comparison.legend}",
+        spec=agreement_scatter(points, caution=comparison.caution),
     )
 
 
-def _pearson(rates: ItemRates) -> float:
-    return float(np.corrcoef(rates.human_agreement, rates.model_agreement)[0, 1])
-
-
-def _points(comparison: Comparison, setting: Setting, rates: ItemRates) -> list[dict[str, Any]]:
+def _points(comparison: Comparison, setting: Setting, items: pd.DataFrame) -> list[dict[str, Any]]:
+    rates = item_rates(items)
     pairs = zip(rates.human_agreement.round(6).tolist(), rates.model_agreement.round(6).tolist(), strict=True)
-    return [
-        {"who": comparison.line(setting), "mark": setting.mark, "u": u, "v": v, "items": items}
-        for (u, v), items in sorted(Counter(pairs).items())
-    ]
+    marked = comparison.marked(*comparison.people_marks, setting.mark)
+    who = {"who": comparison.line(setting), "mark": setting.mark, **marked}
+    return [{**who, "u": u, "v": v, "items": count} for (u, v), count in sorted(Counter(pairs).items())]

@@ -47,7 +47,7 @@ def _warnings(comparison: Comparison) -> list[str]:
     said = []
     if simulated and not real:
         said.append(
-            f"The people in this report are simulated: bots gave all answers of its {simulated} participants, so its "
+            f"The people in this report are simulated: bots gave all answers of its {simulated} people, so its "
             "numbers say nothing about real people."
         )
     elif simulated:

@@ -19,7 +19,7 @@ WHO = ["People with people", "tiny · As Brazil"]
 
 
 def dots(domain: tuple[float, float] = (0, 1)) -> dict[str, Any]:
-    return interval_dots(DOTS, who=WHO, x_title="Majority alignment", domain=domain)
+    return interval_dots(DOTS, who=WHO, x_title="Majority alignment", domain=domain, caution="Demo model")
 
 
 def svg(spec: dict[str, Any]) -> str:
@@ -28,7 +28,7 @@ def svg(spec: dict[str, Any]) -> str:
 
 def test_labels_stand_in_the_svg():
     drawn = svg(dots())
-    for words in ("norm 0.90", "norm 0.50", "People with people", "As Brazil", "Majority alignment"):
+    for words in ("norm 0.90", "norm 0.50", "People with people", "As Brazil", "Majority alignment", "Demo model"):
         assert words in drawn, words
 
 
@@ -43,14 +43,14 @@ def test_a_signed_gap_has_a_line_at_zero():
 
 def test_bars_carry_who_and_n():
     row = {"country": "Brazil", "who": "People", "mark": "simulated", "value": 0.5, "low": 0.2, "high": 0.8, "n": 4}
-    spec = rate_bars([row | {"label": "People 0.50, n = 4"}], countries=["Brazil"], who=["People"])
+    spec = rate_bars([row | {"label": "People 0.50, n = 4"}], countries=["Brazil"], who=["People"], caution="")
     assert "People 0.50, n = 4" in svg(spec)
 
 
 def test_a_legend_is_drawn_only_for_several_models():
     points = [{"who": who, "mark": "model", "u": 0.6, "v": 0.7, "items": 2} for who in ("one", "two")]
-    assert "shape" in agreement_scatter(points)["layer"][1]["encoding"]
-    assert "shape" not in agreement_scatter(points[:1])["layer"][1]["encoding"]
+    assert "shape" in agreement_scatter(points, caution="")["layer"][1]["encoding"]
+    assert "shape" not in agreement_scatter(points[:1], caution="")["layer"][1]["encoding"]
 
 
 def test_nothing_is_fetched_when_a_figure_is_drawn():

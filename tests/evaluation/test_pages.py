@@ -54,6 +54,7 @@ def test_a_number_leads_to_the_answers_behind_it(report: Report, reader: Client)
     page = reader.get(url(report)).content.decode()
     links = [parse_qs(urlsplit(unescape(link)).query) for link in re.findall(r'href="([^"]+/responses/[^"]+)"', page)]
     plain = {"dataset": ["scenarios"], "question": ["personal"], "kind": ["model"], "attr_model": ["tiny"]}
+    plain |= {"attr_endpoint": ["local"], "cond_prompt": ["plain v1"]}
     assert plain | {"attr_persona": ["false"]} in links
     assert plain | {"attr_persona": ["true"], "attr_country": ["Brazil"]} in links
 

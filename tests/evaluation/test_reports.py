@@ -138,6 +138,31 @@ def test_every_row_with_simulated_or_demo_answers_is_marked(answered: Paired, pa
             assert {"simulated", "demo-model"} & set(found["marks"]), (table["code"], found["cells"])
 
 
+def test_every_figure_says_itself_whose_answers_it_shows(answered: Paired, parameters: dict[str, Any]):
+    figures = [figure for section in built(answered, parameters).sections for figure in section["figures"]]
+    assert {figure["spec"]["title"]["text"] for figure in figures} == {"Simulated people, demo model"}
+    dots = next(figure["spec"]["data"]["values"] for figure in figures if figure["code"] == "signed_culture_gap")
+    assert all(dot["simulated"] and dot["demo_model"] for dot in dots)
+
+
+def test_a_figure_without_simulated_people_and_demo_models_needs_no_caution(paired: Paired, parameters: dict[str, Any]):
+    person, model = paired.person("p", simulated=False), paired.model("large", demo_model=False)
+    paired.record([(who, item, "norm", "culture") for who in (person, model) for item in range(2)])
+    report = built(paired, parameters, people="real", questions=["norm"])
+    figures = [figure for section in report.sections for figure in section["figures"]]
+    assert figures
+    assert not any("title" in figure["spec"] or "Outlined" in figure["caption"] for figure in figures)
+
+
+def test_answers_at_another_temperature_are_another_setting(answered: Paired, parameters: dict[str, Any]):
+    answered.record([(answered.model("tiny"), 0, "norm", "preference")], prompt="plain v1", temperature=1)
+    report = built(answered, parameters)
+    cold = row(report, "alignment_norm", model="tiny at temperature 0", setting="No persona")
+    warm = row(report, "alignment_norm", model="tiny at temperature 1", setting="No persona")
+    assert (cold["signed_culture_gap"]["value"], cold["items"]) == (pytest.approx(-1 / 3), 2)
+    assert (warm["signed_culture_gap"]["value"], warm["items"]) == (-1, 1)
+
+
 def test_items_and_answers_left_out_are_counted(answered: Paired, parameters: dict[str, Any]):
     counts = row(built(answered, parameters), "items", question="norm")
     assert counts == {"question": "norm", "items": 4, "people": 2, "models": 3, "both": 2}
