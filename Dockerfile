@@ -15,7 +15,7 @@ COPY --from=packages /opt/concord /opt/concord
 WORKDIR /app
 COPY . .
 # Collecting files needs settings but no service; these values exist in this one command only.
-RUN python -c "from pathlib import Path; from evaluation.vega_bundle import write_vega_bundle; write_vega_bundle(Path('static/vendor/vega.js'))" \
+RUN python -m evaluation.vega_bundle static/vendor/vega.js \
  && DATABASE_URL=postgresql://build@build/build REDIS_URL=redis://build SECRET_KEY=build ALLOWED_HOSTS=build \
     CONCORD_FIELD_KEYS=build python manage.py collectstatic --no-input \
  && python -m compileall -q .

@@ -1,13 +1,14 @@
 """gunicorn's settings: `python -m gunicorn --config config/gunicorn.py`. The command line comes after them."""
 
-import os
 from typing import Any
 
 from gunicorn.glogging import Logger
 
+from config import env
+
 wsgi_app = "config.wsgi:application"
 worker_class = "gthread"
-workers = int(os.environ.get("WEB_CONCURRENCY", "2"))
+workers = env.integer("WEB_CONCURRENCY", 2, minimum=1)
 threads = 4
 # The pages' libraries are loaded once and shared: a second process then costs 2 seconds and 200 MB less.
 preload_app = True

@@ -37,7 +37,7 @@ EXIT_SENTENCES = {
     ),
     EXIT_LIBRARY_MISSING: "The embedded model's library xllamacpp is not installed on this platform; set an endpoint.",
     EXIT_NOT_STARTED: "The embedded model's server did not start: is its port taken?",
-    EXIT_NO_KEY: f"The embedded model needs a key: set {KEY_VARIABLE} or give --token-file.",
+    EXIT_NO_KEY: f"The embedded model needs a key: set {KEY_VARIABLE}.",
 }
 
 
@@ -57,7 +57,7 @@ def find_weights() -> Path | None:
 
 def main(arguments: list[str] | None = None) -> int:
     options = _options(arguments)
-    key = options.token_file.read_text().strip() if options.token_file else os.environ.get(KEY_VARIABLE, "").strip()
+    key = os.environ.get(KEY_VARIABLE, "").strip()
     weights = find_weights()
     if not key:
         _leave(EXIT_NO_KEY)
@@ -76,9 +76,6 @@ def main(arguments: list[str] | None = None) -> int:
 def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m config.model_server", description=__doc__)
     parser.add_argument("--port", type=int, default=0, help="0, the default, picks a free one and prints it")
-    parser.add_argument(
-        "--token-file", type=Path, help=f"file with the key that callers must send; else {KEY_VARIABLE}"
-    )
     return parser.parse_args(arguments)
 
 

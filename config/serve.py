@@ -24,9 +24,6 @@ PREPARE_SECONDS = 600
 READY_SECONDS = 300
 # Listening everywhere is asked for by addresses that cannot be visited.
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
-WRITE_BUNDLE = (
-    "import sys, pathlib, evaluation.vega_bundle; evaluation.vega_bundle.write_vega_bundle(pathlib.Path(sys.argv[1]))"
-)
 
 
 def main(arguments: list[str]) -> int:
@@ -108,7 +105,7 @@ class Instance:
         newest = Path(source.origin).stat().st_mtime if source and source.origin else 0.0
         if bundle.exists() and bundle.stat().st_mtime >= newest:
             return None
-        return self._run("Building the bundle that draws figures", "-c", WRITE_BUNDLE, bundle, log="bundle")
+        return self._run("Building the bundle that draws figures", "-m", "evaluation.vega_bundle", bundle, log="bundle")
 
     def _start_model(self) -> tuple[Child, dict[str, str]]:
         model, variables = start_model(self.environment, self._log("model"))
@@ -136,11 +133,8 @@ class Instance:
             self.supervisor.services.append(postgres.child)
             self.environment["DATABASE_URL"] = postgres.url
             self._say("PostgreSQL")
-        _write_private(
-            embedded.services_file(),
-            "".join(f"{name}={self.environment[name]}\n" for name in ("DATABASE_URL", "REDIS_URL"))
-            + f"CONCORD_URL={self.url}\n",
-        )
+        addresses = {name: self.environment[name] for name in ("DATABASE_URL", "REDIS_URL")} | {"CONCORD_URL": self.url}
+        _write_private(embedded.services_file(), "".join(f"{name}={value}\n" for name, value in addresses.items()))
 
     def _prepare(self) -> None:
         task = self._run("Preparing the database", "-m", "config.prepare", log="prepare")

@@ -1,5 +1,9 @@
-"""The JavaScript that draws figures in the page, written at build time from the wheel that renders them for paper."""
+"""The JavaScript that draws figures in the page, written at build time from the wheel that renders them for paper.
 
+`python -m evaluation.vega_bundle static/vendor/vega.js`; it needs no settings and no services.
+"""
+
+import sys
 from pathlib import Path
 
 import vl_convert
@@ -17,3 +21,7 @@ def write_vega_bundle(path: Path) -> Path:
     unfinished = path.with_suffix(".part")
     unfinished.write_text(vl_convert.javascript_bundle(_SNIPPET), encoding="utf-8")
     return unfinished.replace(path)
+
+
+if __name__ == "__main__":
+    write_vega_bundle(Path(sys.argv[1]))

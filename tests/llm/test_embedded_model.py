@@ -23,7 +23,7 @@ from config.model_server import (
     describe_exit,
     find_weights,
 )
-from llm.client import EndpointConfig
+from llm.endpoint_config import EndpointConfig
 from llm.parsing import answer_schema, parse_reply
 from materials.questions import parse_questions
 
@@ -41,12 +41,11 @@ needs_wheels = pytest.mark.skipif(
 )
 
 
-def start(tmp_path, *arguments, key=KEY):
-    token = tmp_path / "token"
-    token.write_text(f"{key}\n")
-    command = [sys.executable, "-m", "config.model_server", "--token-file", token, *arguments]
+def start(*arguments, key=KEY):
+    command = [sys.executable, "-m", "config.model_server", *arguments]
+    environment = {**os.environ, KEY_VARIABLE: key}
     return subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env={**os.environ}
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment
     )
 
 
@@ -60,8 +59,8 @@ def wait_until_ready(process) -> str:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    process = start(tmp_path_factory.mktemp("model"))
+def server():
+    process = start()
     yield process, wait_until_ready(process)
     process.send_signal(signal.SIGTERM)
     assert process.wait(30) == 0
@@ -94,19 +93,20 @@ def test_it_serves_nobody_without_the_key_and_names_the_model_plainly(server, as
 
 
 @needs_wheels
-def test_a_taken_port_is_one_sentence_and_a_code(server, tmp_path):
+def test_a_taken_port_is_one_sentence_and_a_code(server):
     port = server[1].rsplit(":", 1)[1]
-    process = start(tmp_path, "--port", port)
+    process = start("--port", port)
     output, _ = process.communicate(timeout=60)
     assert (process.returncode, output.splitlines()[-1]) == (EXIT_NOT_STARTED, describe_exit(EXIT_NOT_STARTED))
 
 
 @needs_wheels
-def test_it_ends_when_its_parent_is_killed(tmp_path):
-    (tmp_path / "token").write_text(KEY)
-    child = f"[sys.executable, '-m', 'config.model_server', '--token-file', {str(tmp_path / 'token')!r}]"
+def test_it_ends_when_its_parent_is_killed():
+    child = "[sys.executable, '-m', 'config.model_server']"
     code = f"import subprocess, sys, time; subprocess.Popen({child}, stderr=subprocess.DEVNULL); time.sleep(600)"
-    parent = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    environment = {**os.environ, KEY_VARIABLE: KEY}
+    command = [sys.executable, "-c", code]
+    parent = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env=environment)
     address = wait_until_ready(parent)
     parent.kill()
     parent.wait()
@@ -120,8 +120,8 @@ def test_it_ends_when_its_parent_is_killed(tmp_path):
     pytest.fail("the model server outlived its parent")
 
 
-def test_without_a_key_it_refuses(tmp_path):
-    process = start(tmp_path, key="")
+def test_without_a_key_it_refuses():
+    process = start(key="")
     output, _ = process.communicate(timeout=60)
     assert process.returncode == EXIT_NO_KEY
     assert KEY_VARIABLE in output.splitlines()[-1]
