@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from bench.importing import measure_import
 from bench.recording import make_instrument
 from bench.timing import interleaved
+from evaluation.building import build_report
 from evaluation.models import Report
-from evaluation.services import build_report, create_report
+from evaluation.services import create_report
 from materials.models import Item
 from projects.models import Project
 from protocols.pact.instruments import MODEL_QUESTION_CODES, PARTICIPANT_COUNTRIES

@@ -15,7 +15,6 @@ from typing import Any, Literal
 import vl_convert
 from django.conf import settings
 
-from evaluation.figures import DATA_COLUMNS
 from responses.export import csv_cell
 
 PaperFormat = Literal["svg", "png", "pdf"]
@@ -26,6 +25,11 @@ CONTENT_TYPES = {
     "png": "image/png",
     "pdf": "application/pdf",
 }
+# The database does not keep the order of a row's names.
+DATA_COLUMNS = (
+    *("question", "country", "who", "mark", "value", "low", "high", "n", "reason", "u", "v", "items", "label"),
+    *("simulated", "demo_model"),
+)
 _WIDTH = 560
 _FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 _CONFIG = {

@@ -19,12 +19,6 @@ _FILL = alt.Scale(domain=_MARKS, range=[WARM, "transparent", COOL, "transparent"
 
 Rows = Sequence[Mapping[str, Any]]
 
-# The database does not keep the order of a row's names.
-DATA_COLUMNS = (
-    *("question", "country", "who", "mark", "value", "low", "high", "n", "reason", "u", "v", "items", "label"),
-    *("simulated", "demo_model"),
-)
-
 
 def interval_dots(
     rows: Rows, *, who: Sequence[str], x_title: str, domain: tuple[float, float], caution: str

@@ -2,9 +2,9 @@
 
 from celery import shared_task
 
-from evaluation import services
+from evaluation import building
 
 
 @shared_task
 def build_report(report_id: int) -> None:
-    services.build_report(report_id)
+    building.build_report(report_id)

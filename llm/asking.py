@@ -14,7 +14,8 @@ from typing import Any
 
 import openai
 
-from llm.client import EndpointConfig, Parameters, Reply, ask
+from llm.client import Reply, ask
+from llm.endpoint_config import EndpointConfig, Parameters
 from llm.ledger import Outcome
 from llm.limits import RETRY_AFTER_CAP_SECONDS, AdaptiveConcurrency, CircuitBreaker, backoff_seconds
 from llm.models import Call, Job

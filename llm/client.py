@@ -6,44 +6,18 @@ No Django here. Retrying, limits and records are the caller's: `Reply.retryable`
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 import aiohttp
 import openai
 
+from llm.endpoint_config import EndpointConfig, JsonMode, Parameters
 from llm.replies import Reply, read_body, redacted, status_fault, transport_fault
 
-__all__ = ["EndpointConfig", "Parameters", "Reply", "ask", "open_client", "request_body"]
-
-TokenLimitField = Literal["max_tokens", "max_completion_tokens"]
-JsonMode = Literal["json_schema", "json_object", "none"]
+__all__ = ["Reply", "ask", "open_client", "request_body"]
 
 _NO_KEY = "none"  # the library insists on a key; servers without keys ignore it
-
-
-@dataclass(frozen=True)
-class EndpointConfig:
-    """A server, a model on it, and what they can do (from `llm.probing.probe`)."""
-
-    base_url: str
-    api_key: str = field(repr=False)
-    model: str
-    timeout_seconds: float = 60.0  # for the whole attempt, not between two bytes
-    token_limit_field: TokenLimitField = "max_tokens"
-    json_mode: JsonMode = "json_schema"
-    supports_seed: bool = True
-    system_role: bool = True
-
-
-@dataclass(frozen=True)
-class Parameters:
-    """Decoding parameters; None is not sent and leaves the choice to the server."""
-
-    temperature: float | None = None
-    max_tokens: int | None = None
-    top_p: float | None = None
-    seed: int | None = None
 
 
 def open_client(endpoint: EndpointConfig) -> openai.AsyncOpenAI:

@@ -12,10 +12,9 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from llm.client import EndpointConfig
+from llm.endpoint_config import EndpointConfig
 from llm.fingerprint import endpoint_identity
 from llm.models import Call, Endpoint
-from llm.probing import probe
 from projects.crypto import decrypt, encrypt
 from projects.models import Project, User
 from projects.services import audit
@@ -77,6 +76,8 @@ def save_endpoint(
 
 def probe_endpoint(*, endpoint: Endpoint) -> dict[str, Any]:
     """Ask the server what it can do, and store it; what probe returns. Raises EndpointError when there is no key."""
+    from llm.probing import probe  # its client's library takes most of a second to import, in every process
+
     config = endpoint_config(endpoint)
     # Somebody waits for the page.
     found = async_to_sync(probe)(replace(config, timeout_seconds=min(config.timeout_seconds, PROBE_SECONDS)))

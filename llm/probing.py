@@ -8,7 +8,8 @@ from typing import Any
 import aiohttp
 import openai
 
-from llm.client import EndpointConfig, JsonMode, Parameters, Reply, TokenLimitField, ask, open_client
+from llm.client import Reply, ask, open_client
+from llm.endpoint_config import EndpointConfig, JsonMode, Parameters, TokenLimitField
 from llm.replies import load_json
 
 _TOKENS = 256  # enough for a short answer after some thinking

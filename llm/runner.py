@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from llm.asking import Asker, Gate, Halt, HaltedError
-from llm.client import EndpointConfig, open_client
+from llm.client import open_client
+from llm.endpoint_config import EndpointConfig
 from llm.fingerprint import fingerprint
 from llm.ledger import Outcome
 from llm.limits import AdaptiveConcurrency, CircuitBreaker

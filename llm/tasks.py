@@ -15,7 +15,7 @@ from django.utils import timezone
 from redis.asyncio import Redis
 
 from llm import ledger, services
-from llm.client import EndpointConfig
+from llm.endpoint_config import EndpointConfig
 from llm.limits import CircuitBreaker
 from llm.models import Call, Job
 from llm.runner import Hooks, Runner

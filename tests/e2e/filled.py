@@ -7,8 +7,9 @@ from django.test import override_settings
 
 from annotation.models import Assignment, LabelProject
 from annotation.services import claim_next
+from evaluation.building import build_report
 from evaluation.models import Report
-from evaluation.services import build_report, create_report
+from evaluation.services import create_report
 from llm.models import Call, Endpoint, Job, Prompt
 from llm.services import start_job
 from materials.models import Dataset, Instrument, Item

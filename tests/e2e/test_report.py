@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from evaluation.building import build_report
 from evaluation.models import Report
-from evaluation.services import build_report, create_report
+from evaluation.services import create_report
 from materials.models import Dataset, Instrument
 from projects.models import Project, User
 from tests.evaluation.conftest import PAIRED, Paired

@@ -13,8 +13,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from evaluation.building import build_report
 from evaluation.models import Report
-from evaluation.services import build_report, create_report
+from evaluation.services import create_report
 from projects.models import User
 from tests.evaluation.conftest import Paired
 

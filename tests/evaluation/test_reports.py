@@ -9,9 +9,10 @@ import pytest
 from django.db import DatabaseError, transaction
 
 from config.processes import Child
+from evaluation.building import build_report
 from evaluation.models import Report
 from evaluation.parameters import ReportError
-from evaluation.services import build_again, build_report, create_report
+from evaluation.services import build_again, create_report
 from tests.evaluation.conftest import Paired
 
 pytestmark = pytest.mark.django_db

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from llm.client import EndpointConfig, Parameters, Reply, ask, open_client
+from llm.client import Reply, ask, open_client
+from llm.endpoint_config import EndpointConfig, Parameters
 from materials.models import Dataset, Instrument
 from projects.models import Project
 from tests.llm.jobs import JobMaker

@@ -7,7 +7,8 @@ import time
 
 import pytest
 
-from llm.client import EndpointConfig, Parameters, ask, open_client, request_body
+from llm.client import ask, open_client, request_body
+from llm.endpoint_config import EndpointConfig, Parameters
 from llm.probing import probe
 from llm.replies import read_body, retry_after_seconds, status_fault
 from tests.llm.conftest import MESSAGES, SCHEMA, endpoint_of

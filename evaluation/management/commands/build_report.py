@@ -4,9 +4,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.urls import reverse
 
+from evaluation.building import build_report
 from evaluation.models import Report
 from evaluation.parameters import ReportError
-from evaluation.services import build_report, create_report
+from evaluation.services import create_report
 from projects.models import Project
 
 
