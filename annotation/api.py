@@ -1,9 +1,9 @@
 """REST: labelling projects, read only."""
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import QuerySet
 from rest_framework import generics, serializers
 
-from annotation.models import Assignment, LabelProject
+from annotation.models import LabelProject
 from projects.api import OfProject
 from projects.models import Project
 
@@ -12,8 +12,9 @@ class LabelProjectSerializer(serializers.ModelSerializer):
     dataset = serializers.SlugField(source="dataset.slug")
     instrument = serializers.SlugField(source="instrument.name")
     instrument_version = serializers.IntegerField(source="instrument.version")
-    labels_planned = serializers.IntegerField(read_only=True)
-    labels_submitted = serializers.IntegerField(read_only=True)
+    labels_planned = serializers.IntegerField(source="places", read_only=True)
+    labels_submitted = serializers.IntegerField(source="answered", read_only=True)
+    labels_simulated = serializers.IntegerField(source="simulated", read_only=True)
 
     class Meta:
         model = LabelProject
@@ -27,6 +28,7 @@ class LabelProjectSerializer(serializers.ModelSerializer):
             "overlap",
             "labels_planned",
             "labels_submitted",
+            "labels_simulated",
             "created_at",
         ]
 
@@ -35,19 +37,11 @@ class _LabelProjects(OfProject[LabelProject]):
     serializer_class = LabelProjectSerializer
 
     def rows(self, project: Project) -> QuerySet[LabelProject]:
-        submitted = Q(assignments__status=Assignment.Status.SUBMITTED)
-        return (
-            LabelProject.objects.filter(project_id=project.pk)
-            .select_related("dataset", "instrument")
-            .annotate(
-                labels_planned=Count("assignments"),
-                labels_submitted=Count("assignments", filter=submitted),
-            )
-        )
+        return LabelProject.objects.for_list(project)
 
 
 class LabelProjectsView(_LabelProjects, generics.ListAPIView[LabelProject]):
-    """Labelling projects with how many labels are planned and given."""
+    """Labelling projects with how many labels are planned, given and of those given by bots."""
 
 
 class LabelProjectView(_LabelProjects, generics.RetrieveAPIView[LabelProject]):

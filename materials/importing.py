@@ -19,7 +19,7 @@ from materials.reading import Fault, Record
 from projects.models import Project, User
 from projects.services import audit
 
-MAX_FAULTS = 10_000  # listed; all are counted
+MAX_FAULTS = 10_000  # listed; wrong rows past them are still counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +49,9 @@ def import_items(
     """
     dataset, made = _get_dataset(project, dataset_slug)
     faults, total = _copy(records)
-    faults += _conflicts(dataset)
-    total = max(total, len(faults)) if total > MAX_FAULTS else len(faults)
-    if faults:
-        raise ImportRefusedError(faults[:MAX_FAULTS], total)
+    conflicts = _conflicts(dataset)
+    if faults or conflicts:
+        raise ImportRefusedError((faults + conflicts)[:MAX_FAULTS], total + len(conflicts))
     added, unchanged = _insert(dataset, source)
     audit(project=project, user=by, action="items imported", dataset=dataset_slug, added=added, source=source)
     return Imported(dataset, made, added, unchanged)

@@ -43,7 +43,7 @@ def change_role(request: MemberRequest, project: Project, pk: int) -> HttpRespon
         messages.success(request, f"{membership.user} has the role {form.cleaned_data['role']} now.")
     except services.LastOwnerError as error:
         messages.error(request, str(error))
-    return redirect("members", slug=project.slug)
+    return _back(request, project)
 
 
 @require_POST
@@ -55,4 +55,10 @@ def remove(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
         messages.success(request, f"{membership.user} is no longer a member.")
     except services.LastOwnerError as error:
         messages.error(request, str(error))
-    return redirect("members", slug=project.slug)
+    return _back(request, project)
+
+
+def _back(request: MemberRequest, project: Project) -> HttpResponse:
+    """To the members, or home for an owner who has just given up their own right to see them."""
+    still_owner = project.memberships.filter(user_id=request.user.pk, role=Role.OWNER).exists()
+    return redirect("members", slug=project.slug) if still_owner else redirect("projects")

@@ -4,6 +4,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
+from django.db.models import Value
+from django.db.models.fields.json import KeyTextTransform
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -13,7 +15,7 @@ from materials.models import Item
 from materials.presentation import item_parts
 from materials.querysets import item_for_preview
 from materials.questions import QuestionError, text_fields
-from projects.access import MANAGERS, READERS, project_view
+from projects.access import MANAGERS, READERS, MemberRequest, project_view
 from projects.models import Project
 from studies.design import DesignError
 from studies.models import Session, Study
@@ -22,6 +24,7 @@ from studies.services import StudyNotReadyError, close_study, open_study, planne
 from studies.services.publishing import find_problems
 
 RECENT_SESSIONS = 50
+LISTED_ITEMS = 500
 FUNNEL = {
     "entered": "Entered",
     "consented": "Consented",
@@ -36,21 +39,21 @@ FUNNEL = {
 
 @require_GET
 @project_view(*READERS)
-def studies(request: HttpRequest, project: Project) -> HttpResponse:
+def studies(request: MemberRequest, project: Project) -> HttpResponse:
     rows = Study.objects.for_list(project).order_by("name", "-version")
     return render(request, "studies/list.html", {"project": project, "nav": "studies", "studies": rows})
 
 
 @require_GET
 @project_view(*READERS)
-def study(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+def study(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     found = _study(project, pk)
     problems = list(find_problems(found)) if found.status == Study.Status.DRAFT else []
     context = {
         "project": project,
         "nav": "studies",
         "study": found,
-        "may_manage": request.role in MANAGERS,  # type: ignore[attr-defined]
+        "may_manage": request.role in MANAGERS,
         "problems": problems,
         "link": participant_link(request, found),
     }
@@ -83,6 +86,7 @@ def _live(study: Study) -> dict[str, Any]:
             for question in study.demographic_questions
         ],
         "balance": _balance(study),
+        "item_count": study.dataset.items.count(),
         "recent": sessions.recent(RECENT_SESSIONS),
         "pages": pages,
     }
@@ -100,22 +104,24 @@ def _balance(study: Study) -> list[dict[str, Any]]:
     counts = Session.objects.filter(study=study).item_counts()
     field = study.parsed_design.balance_field
     items = Item.objects.filter(dataset_id=study.dataset_id).order_by("position", "pk")
+    level = KeyTextTransform(field, "content") if field else Value("")
     return [
         {
-            "item": item,
-            "level": item.content.get(field, "") if field else "",
-            "people": counts.get(item.pk, {}).get(False, 0),
-            "simulated": counts.get(item.pk, {}).get(True, 0),
+            "pk": pk,
+            "item": external_id,
+            "level": level,
+            "people": counts.get(pk, {}).get(False, 0),
+            "simulated": counts.get(pk, {}).get(True, 0),
         }
-        for item in items
+        for pk, external_id, level in items.values_list("pk", "external_id", level)[:LISTED_ITEMS]
     ]
 
 
 @require_POST
 @project_view(*MANAGERS)
-def study_open(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+def study_open(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     try:
-        open_study(study=_study(project, pk), by=request.user)  # type: ignore[arg-type]  # signed in
+        open_study(study=_study(project, pk), by=request.user)
     except StudyNotReadyError as error:
         for problem in error.problems:
             messages.error(request, problem)
@@ -126,8 +132,8 @@ def study_open(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 
 @require_POST
 @project_view(*MANAGERS)
-def study_close(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    closed = close_study(study=_study(project, pk), by=request.user)  # type: ignore[arg-type]  # signed in
+def study_close(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
+    closed = close_study(study=_study(project, pk), by=request.user)
     sentence = "The study is closed. Who has started can finish." if closed else "The study was not open."
     messages.success(request, sentence)
     return redirect("study", slug=project.slug, pk=pk)
@@ -135,7 +141,7 @@ def study_close(request: HttpRequest, project: Project, pk: int) -> HttpResponse
 
 @require_GET
 @project_view(*READERS)
-def study_preview(request: HttpRequest, project: Project, pk: int, position: int) -> HttpResponse:
+def study_preview(request: MemberRequest, project: Project, pk: int, position: int) -> HttpResponse:
     """A page as the first participant would see it. Made anew for each view; nothing of it is ever stored."""
     found = _study(project, pk)
     try:
@@ -161,7 +167,7 @@ def study_preview(request: HttpRequest, project: Project, pk: int, position: int
 
 @require_GET
 @project_view(*READERS)
-def instrument_participant(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+def instrument_participant(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     """An instrument's questions as participants of a study with it would see them, about an item that fits."""
     instrument = get_object_or_404(project.instruments, pk=pk)
     questions = instrument.questionnaire.questions

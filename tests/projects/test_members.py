@@ -46,7 +46,9 @@ def test_the_last_owner_stays(project: Project, owner: User, viewer: User, clien
     mine.refresh_from_db()
     assert mine.role == Role.OWNER
     set_member(project=project, user=viewer, role=Role.OWNER, by=owner)
-    act(client_as, owner, "member_remove", project, pk=mine.pk)
+    page = act(client_as, owner, "member_remove", project, pk=mine.pk)
+    assert page.redirect_chain == [("/projects/", 302)]
+    assert "owner is no longer a member" in page.content.decode()
     assert list(project.memberships.values_list("user__username", "role")) == [("viewer", "owner")]
 
 
