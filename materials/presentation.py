@@ -38,7 +38,7 @@ class ShownQuestion:
     kind: str
     legend: str
     help: str
-    required: bool
+    optional: bool
     value: Any
     error: str = ""
     options: tuple[ShownOption, ...] = ()
@@ -47,6 +47,10 @@ class ShownQuestion:
     limits: Mapping[str, Any] = field(default_factory=dict)  # attributes of a number or text field
     show_if: str = ""  # JSON for the page's script
     condition: str = ""  # the same in words, for previews
+
+    @property
+    def multiple(self) -> bool:
+        return self.kind == "multi"
 
     @property
     def selected(self) -> list[str]:
@@ -122,7 +126,7 @@ def shown_questions(
             kind=question.kind,
             legend=question.text,
             help=_help(question),
-            required=question.required,
+            optional=not question.required,
             value=answers.get(question.code),
             error=errors.get(question.code, ""),
             options=(options := _options(question, content, orders.get(question.code))),
