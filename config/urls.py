@@ -5,6 +5,8 @@ from django.urls import include, path
 from config import health
 from studies import participant_urls
 
+handler500 = "config.errors.server_error"
+
 urlpatterns = [
     path("healthz", health.process, name="healthz"),
     path("readyz", health.ready, name="readyz"),
