@@ -1,15 +1,14 @@
 """Writes to projects, members, tokens and the audit log."""
 
 from collections.abc import Iterable
-from itertools import chain, count
 from typing import Any
 
 from django.db import connection, transaction
 from django.utils import timezone
-from django.utils.text import slugify
 
 from projects.crypto import new_token_key, token_digest
 from projects.models import ApiToken, AuditEvent, Membership, Project, Role, User
+from projects.slugs import free_slug
 
 
 class LastOwnerError(Exception):
@@ -23,11 +22,9 @@ def audit(*, project: Project, user: User | None, action: str, **detail: Any) ->
 @transaction.atomic
 def create_project(*, name: str, description: str = "", by: User) -> Project:
     """A new project, owned by its maker. Its slug comes from the name, numbered when another project has it."""
-    base = slugify(name)[:70] or "project"
     with connection.cursor() as cursor:  # two at once would choose the same slug
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext('project slug'))")
-    taken = set(Project.objects.filter(slug__startswith=base).values_list("slug", flat=True))
-    slug = next(slug for slug in chain([base], (f"{base}-{n}" for n in count(2))) if slug not in taken)
+    slug = free_slug(name, taken=set(Project.objects.values_list("slug", flat=True)), otherwise="project")
     project = Project.objects.create(name=name, slug=slug, description=description)
     set_member(project=project, user=by, role=Role.OWNER, by=by)
     return project

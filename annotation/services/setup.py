@@ -5,16 +5,16 @@ from itertools import islice
 from typing import Any
 
 from django.db import connection, transaction
-from django.utils.text import slugify
 
 from annotation.allocation import Place, allocate
 from annotation.models import LabelProject
 from materials.models import Dataset, Instrument
 from projects.models import Project, User
 from projects.services import audit
+from projects.slugs import free_slug
 
 BATCH_ROWS = 20_000
-RESERVED_SLUGS = frozenset({"new", ""})
+RESERVED_SLUGS = frozenset({"new"})  # the address of the form
 
 
 class LabelProjectError(ValueError):
@@ -44,11 +44,12 @@ def create_label_project(
     items = list(dataset.items.order_by("position", "pk").values_list("pk", flat=True))
     if not items:
         raise LabelProjectError(f"The dataset {dataset.name} has no items; import some first.")
-    slug = slugify(name)[:80]
     # Two at once would draw the same slug or repeat; the second waits here and then sees the first.
     Project.objects.select_for_update().get(pk=project.pk)
-    if slug in RESERVED_SLUGS or LabelProject.objects.filter(project=project, slug=slug).exists():
-        raise LabelProjectError(f"There is already a labelling project like {name!r}; choose another name.")
+    others = dict(LabelProject.objects.filter(project=project).values_list("slug", "name"))
+    if name in others.values():
+        raise LabelProjectError(f"There is already a labelling project {name!r}; choose another name.")
+    slug = free_slug(name, taken={*others, *RESERVED_SLUGS}, otherwise="labelling")
     label_project = LabelProject.objects.create(
         project=project,
         name=name,

@@ -170,6 +170,15 @@ def test_faults_at_setting_up_have_a_sentence(make_label_project, project, make_
         )
 
 
+@pytest.mark.parametrize(("name", "slug"), [("茶道", "labelling"), ("New", "new-2"), ("validation", "validation-2")])
+def test_any_name_gets_an_address(make_label_project, name, slug):
+    first = make_label_project(n=1)
+    made = create_label_project(
+        project=first.project, name=name, dataset=first.dataset, instrument=first.instrument, by=None
+    )
+    assert made.slug == slug
+
+
 def test_asking_again_is_a_repeat_not_a_change(make_label_project, project, annotator):
     first = make_label_project(n=1)
     again = create_label_project(
