@@ -139,7 +139,7 @@ def finish_if_done(job: Job) -> bool:
 
 
 def lock_job(job: Job) -> None:
-    """Until the transaction ends, nobody else finishes the job or gives it calls to ask again."""
+    """Until the transaction ends, nobody else starts, finishes or discards the job or gives it calls to ask again."""
     list(Job.objects.select_for_update(no_key=True).filter(pk=job.pk).values_list("pk"))
 
 

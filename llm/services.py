@@ -103,8 +103,11 @@ def start_job(*, job: Job) -> Job:
     return job
 
 
+@transaction.atomic
 def discard_plan(*, job: Job) -> bool:
     """Delete a job that was never started."""
+    # Django deletes what it found before by id: without the lock that could be a job that was started meanwhile.
+    lock_job(job)
     deleted, _ = Job.objects.filter(pk=job.pk, status=Job.Status.PLANNED).delete()
     return bool(deleted)
 

@@ -37,8 +37,9 @@ PARAGRAPHS = (
     "A model without persona is compared with all people, all personas together with the people of their countries, "
     "and a persona with the people of its country. Human ceiling and human MAE are what people reach with people: one "
     "random half of the same people against the other half, on the items the model answered, the mean of {splits} "
-    "splits. Halves are smaller than the whole, so a model can pass them. Brackets are 95 % bootstrap intervals over "
-    "items ({resamples} resamples, seed {seed}).",
+    "splits. Halves are smaller than the whole, so a model can pass them.",
+    "Brackets are 95 % bootstrap intervals over items ({resamples} resamples, seed {seed}): they say how much a number "
+    "depends on which items were asked, not on which people answered them.",
 )
 NO_MODEL = "No model answered these questions yet: run a model job over this dataset, then make a new report."
 CEILING = "Human ceiling"

@@ -47,7 +47,7 @@ def by_country(comparison: Comparison) -> Section | None:
         paragraphs=(
             f"The culture rate is the share of answers that choose “{comparison.parameters.option}”. A model stands "
             "beside the people of the country whose persona it was given. Brackets are 95 % bootstrap intervals over "
-            "items.",
+            "items, which take the people as they are.",
         ),
         tables=(
             Table(

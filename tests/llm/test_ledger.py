@@ -11,7 +11,7 @@ from django.utils import timezone
 from llm import ledger
 from llm.ledger import Outcome
 from llm.models import Call, Job
-from llm.services import pause_job, retry_failed
+from llm.services import discard_plan, pause_job, retry_failed, start_job
 from responses.models import Response
 from tests.llm.jobs import JobMaker, counts, in_thread
 
@@ -138,6 +138,19 @@ def test_a_job_is_not_finished_while_its_failed_calls_are_given_back(jobs: JobMa
         finisher.join(0.3)
     finisher.join()
     assert (finished, Job.objects.get().status) == ([False], Job.Status.RUNNING)
+
+
+def test_a_plan_that_is_being_started_is_not_discarded(jobs: JobMaker):
+    job = jobs.plan(NOBODY, n=2)
+    discarded: list[bool] = []
+    discarder = threading.Thread(target=in_thread(lambda: discarded.append(discard_plan(job=job))))
+    with transaction.atomic():
+        start_job(job=job)
+        discarder.start()
+        discarder.join(0.3)
+    discarder.join()
+    assert discarded == [False]
+    assert counts(Job.objects.get()) == {"pending": 2}
 
 
 def test_a_job_wants_as_many_runners_as_its_endpoint_needs(jobs: JobMaker):
