@@ -50,6 +50,7 @@ class LabelProject(models.Model):
                 | models.Q(calibration_size__gte=1, calibration_overlap__gte=1),
                 name="calibration_has_size_and_overlap",
             ),
+            models.CheckConstraint(condition=models.Q(status__in=["open", "closed"]), name="label_status_known"),
         ]
 
     def __str__(self) -> str:
@@ -106,6 +107,12 @@ class Assignment(models.Model):
                 condition=models.Q(status="free", annotator=None)
                 | (~models.Q(status="free") & ~models.Q(annotator=None)),
                 name="only_free_places_have_nobody",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(status="free", lease_until=None, finished_at=None)
+                | models.Q(status="leased", lease_until__isnull=False)
+                | models.Q(status__in=["submitted", "skipped"], lease_until=None, finished_at__isnull=False),
+                name="place_has_the_times_of_its_status",
             ),
         ]
         indexes = [

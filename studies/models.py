@@ -53,7 +53,14 @@ class Study(models.Model):
     class Meta:
         verbose_name_plural = "studies"
         ordering = ["name", "-version"]
-        constraints = [models.UniqueConstraint(fields=["project", "slug", "version"], name="study_version_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["project", "slug", "version"], name="study_version_once"),
+            models.CheckConstraint(
+                condition=models.Q(status="draft", opened_at=None)
+                | models.Q(status__in=["open", "closed"], opened_at__isnull=False),
+                name="study_is_draft_until_opened",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.name} (version {self.version})"
@@ -123,6 +130,11 @@ class Session(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["study", "person_digest"], name="one_session_a_person"),
             models.UniqueConstraint(fields=["study", "number"], name="session_number_once_a_study"),
+            models.CheckConstraint(
+                condition=models.Q(status="started", finished_at=None)
+                | models.Q(status__in=["completed", "no_consent", "failed_attention"], finished_at__isnull=False),
+                name="session_ends_when_finished",
+            ),
         ]
         indexes = [models.Index(fields=["study", "status"])]
 
@@ -167,7 +179,13 @@ class Screen(models.Model):
 
     class Meta:
         ordering = ["session", "position"]
-        constraints = [models.UniqueConstraint(fields=["session", "position"], name="screen_position_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["session", "position"], name="screen_position_once"),
+            models.CheckConstraint(
+                condition=models.Q(kind="item", item__isnull=False) | (~models.Q(kind="item") & models.Q(item=None)),
+                name="item_screens_have_the_item",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"screen {self.position} of session {self.session_id}"

@@ -135,4 +135,12 @@ class Migration(migrations.Migration):
             model_name='assignment',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('annotator', None), ('status', 'free')), models.Q(models.Q(('status', 'free'), _negated=True), models.Q(('annotator', None), _negated=True)), _connector='OR'), name='only_free_places_have_nobody'),
         ),
+        migrations.AddConstraint(
+            model_name='assignment',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('finished_at', None), ('lease_until', None), ('status', 'free')), models.Q(('lease_until__isnull', False), ('status', 'leased')), models.Q(('finished_at__isnull', False), ('lease_until', None), ('status__in', ['submitted', 'skipped'])), _connector='OR'), name='place_has_the_times_of_its_status'),
+        ),
+        migrations.AddConstraint(
+            model_name='labelproject',
+            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['open', 'closed'])), name='label_status_known'),
+        ),
     ]

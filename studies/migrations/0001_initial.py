@@ -111,4 +111,16 @@ class Migration(migrations.Migration):
             model_name='session',
             constraint=models.UniqueConstraint(fields=('study', 'number'), name='session_number_once_a_study'),
         ),
+        migrations.AddConstraint(
+            model_name='screen',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('item__isnull', False), ('kind', 'item')), models.Q(models.Q(('kind', 'item'), _negated=True), ('item', None)), _connector='OR'), name='item_screens_have_the_item'),
+        ),
+        migrations.AddConstraint(
+            model_name='session',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('finished_at', None), ('status', 'started')), models.Q(('finished_at__isnull', False), ('status__in', ['completed', 'no_consent', 'failed_attention'])), _connector='OR'), name='session_ends_when_finished'),
+        ),
+        migrations.AddConstraint(
+            model_name='study',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('opened_at', None), ('status', 'draft')), models.Q(('opened_at__isnull', False), ('status__in', ['open', 'closed'])), _connector='OR'), name='study_is_draft_until_opened'),
+        ),
     ]

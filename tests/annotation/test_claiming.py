@@ -3,7 +3,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
-from django.db import connections
+from django.db import DatabaseError, connections
 from django.utils import timezone
 
 from annotation.models import Assignment, Draft
@@ -246,3 +246,9 @@ def test_a_lease_that_runs_out_goes_to_one_of_many(make_label_project, make_anno
     run_out(claim_next(label_project, first))
     got = in_threads(lambda user: claim_next(label_project, user), others)
     assert sum(place is not None for place in got) == 1
+
+
+def test_the_database_refuses_a_place_without_the_times_of_its_status(make_label_project, annotator):
+    held = claim_next(make_label_project(n=1), annotator)
+    with pytest.raises(DatabaseError, match="place_has_the_times_of_its_status"):
+        Assignment.objects.filter(pk=held.pk).update(status="submitted")

@@ -159,7 +159,7 @@ def test_delete_participant_asks_for_the_id(study, monkeypatch, capsys):
     assert "Deleted from Customs (version 1): session 1, 8 screens, 0 responses" in capsys.readouterr().out
     with pytest.raises(CommandError, match="Nobody with this platform id"):
         call_command("delete_participant", study.slug)
-    with pytest.raises(CommandError, match="no study"):
+    with pytest.raises(CommandError, match="has the key or slug nothing"):
         call_command("delete_participant", "nothing")
 
 
@@ -192,3 +192,9 @@ def test_a_written_check_is_passed_in_any_letter_case(draft):
 
 def test_the_check_is_the_same_question_for_everybody(study):
     assert study.parsed_design.attention_check.question.code == CHECK["question"]["code"]
+
+
+def test_the_database_refuses_a_session_that_ended_without_an_end(study):
+    session = enter(study, participant_id="p", submission_id="s").session
+    with pytest.raises(DatabaseError, match="session_ends_when_finished"):
+        Session.objects.filter(pk=session.pk).update(status="completed")
