@@ -8,8 +8,32 @@ from annotation.models import LabelProject
 from materials.models import Instrument
 from projects.models import Project
 
+MOST_ANSWERS = 1000  # an item; each is a row from the start
+MOST_MINUTES = 30 * 24 * 60
+
 
 class LabelProjectForm(forms.ModelForm):
+    overlap = forms.IntegerField(
+        label="Answers an item",
+        min_value=1,
+        max_value=MOST_ANSWERS,
+        initial=1,
+        help_text="How many different people answer each item.",
+    )
+    calibration_overlap = forms.IntegerField(
+        label="Answers a calibration item",
+        required=False,
+        min_value=1,
+        max_value=MOST_ANSWERS,
+        help_text="Needed when there are calibration items.",
+    )
+    lease_minutes = forms.IntegerField(
+        label="Minutes an item is kept for one person",
+        min_value=1,
+        max_value=MOST_MINUTES,
+        initial=30,
+        help_text="Afterwards somebody else may get it. Typing extends the time.",
+    )
     fields_shown = forms.CharField(
         label="Fields to show",
         required=False,
@@ -32,19 +56,11 @@ class LabelProjectForm(forms.ModelForm):
             "calibration_overlap",
             "lease_minutes",
         ]
-        labels = {
-            "overlap": "Answers an item",
-            "calibration_size": "Calibration items",
-            "calibration_overlap": "Answers a calibration item",
-            "lease_minutes": "Minutes an item is kept for one person",
-        }
+        labels = {"calibration_size": "Calibration items"}
         help_texts = {
             "guidelines": "Markdown. Annotators open it with the key G.",
-            "overlap": "How many different people answer each item.",
             "seed": "The same seed gives the same order again.",
             "calibration_size": "Drawn by the seed and labelled first; 0 for none.",
-            "calibration_overlap": "Needed when there are calibration items.",
-            "lease_minutes": "Afterwards somebody else may get it. Typing extends the time.",
         }
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
@@ -52,21 +68,6 @@ class LabelProjectForm(forms.ModelForm):
         self.fields["dataset"].queryset = project.datasets.all()  # type: ignore[attr-defined]
         latest = Instrument.objects.filter(project=project).order_by("name", "-version").distinct("name")
         self.fields["instrument"].queryset = latest  # type: ignore[attr-defined]
-        for name in ("overlap", "lease_minutes"):
-            self.fields[name].min_value = 1  # type: ignore[attr-defined]
-            self.fields[name].widget.attrs["min"] = 1
-
-    def clean_overlap(self) -> int:
-        return self._at_least_one("overlap")
-
-    def clean_lease_minutes(self) -> int:
-        return self._at_least_one("lease_minutes")
-
-    def _at_least_one(self, name: str) -> int:
-        value: int = self.cleaned_data[name]
-        if value < 1:
-            raise forms.ValidationError("Give a number of at least 1.")
-        return value
 
     def clean_fields_shown(self) -> list[Any]:
         chosen: list[Any] = []

@@ -111,8 +111,10 @@ def test_setting_up_by_the_form_and_closing(project, researcher, client_as, make
     refused = client.post(new, data)
     assert refused.status_code == 422
     assert "each calibration item" in refused.content.decode()
-    refused = client.post(new, data | {"calibration_overlap": 4, "overlap": 0})
-    assert refused.status_code == 422
+    for wrong in ({"overlap": 0}, {"overlap": 2_000_000_000}, {"lease_minutes": 0}, {"calibration_overlap": 0}):
+        refused = client.post(new, data | {"calibration_overlap": 4} | wrong)
+        assert refused.status_code == 422
+        assert list(refused.context["form"].errors)[:1] == list(wrong)
     assert client.post(new, data | {"calibration_overlap": 4}).status_code == 302
     made = LabelProject.objects.get()
     assert made.item_fields == [{"field": "text", "label": "Scenario"}, "other"]
