@@ -136,7 +136,9 @@ class Comparison:
     def answers_of_model(self, question: str, setting: Setting) -> dict[str, str]:
         """Parameters of the responses page that show the model's answers in this setting."""
         shown = self._answers(question) | {"kind": "model", "attr_model": setting.model}
-        shown |= {"attr_endpoint": setting.endpoint} | ({"cond_prompt": setting.prompt} if setting.prompt else {})
+        # Imported answers need not say where they come from.
+        shown |= {"attr_endpoint": setting.endpoint} if setting.endpoint else {}
+        shown |= {"cond_prompt": setting.prompt} if setting.prompt else {}
         shown["attr_persona"] = "false" if setting.persona == "none" else "true"
         if setting.persona == "country":
             shown["attr_country"] = setting.countries[0]

@@ -30,9 +30,9 @@ def duration(seconds: float | None) -> str:
     """About how long, in one unit: "40 s", "6 min", "3 h", "2 days"; empty when unknown."""
     if seconds is None:
         return ""
-    for size, unit in ((172_800, "days"), (7200, "h"), (90, "min")):
-        if seconds >= size:
-            return f"{seconds / {'days': 86_400, 'h': 3600, 'min': 60}[unit]:.0f} {unit}"
+    for least, size, unit in ((172_800, 86_400, "days"), (7200, 3600, "h"), (90, 60, "min")):
+        if seconds >= least:
+            return f"{seconds / size:.0f} {unit}"
     return f"{max(1, round(seconds))} s"
 
 

@@ -43,7 +43,10 @@ from studies.services import create_study, open_study
 from studies.walk import walk
 
 SLUG = "demo"
+DATASET_SLUG = "scenarios"
 STUDY_SLUG = "norms-and-preferences"
+JOB_NAME = "Both questions, without persona and as people of five countries"
+REPORT_TITLE = "Do models answer as people do? Norms and preferences"
 KEY_VARIABLE = "CONCORD_MODEL_KEY"
 SEED = 20261130
 PEOPLE = 120
@@ -113,20 +116,21 @@ def _make_login(project: Project, name: str, role: Role, password: str) -> None:
 
 
 def _materials(project: Project) -> Materials:
-    imported = import_items(
-        project=project,
-        dataset_slug="scenarios",
-        records=read_items(BytesIO(SCENARIOS_FILE.read_bytes()), filename=SCENARIOS_FILE.name),
-        source=f"protocols/pact/data/{SCENARIOS_FILE.name}",
-        by=None,
-    )
+    if not project.datasets.filter(slug=DATASET_SLUG).exists():
+        import_items(
+            project=project,
+            dataset_slug=DATASET_SLUG,
+            records=read_items(BytesIO(SCENARIOS_FILE.read_bytes()), filename=SCENARIOS_FILE.name),
+            source=f"protocols/pact/data/{SCENARIOS_FILE.name}",
+            by=None,
+        )
     paired = publish_instrument(
         project=project, name="paired", title="Personal choice and norm", questions=PAIRED_QUESTIONS
     )
     validation = publish_instrument(
         project=project, name="validation", title="Validation of scenarios", questions=VALIDATION_QUESTIONS
     )
-    return Materials(imported.dataset, paired, validation)
+    return Materials(project.datasets.get(slug=DATASET_SLUG), paired, validation)
 
 
 def _labelling(project: Project, materials: Materials) -> None:
@@ -202,7 +206,7 @@ def _endpoint(project: Project) -> Endpoint:
 
 
 def _job(project: Project, materials: Materials, endpoint: Endpoint) -> None:
-    if Job.objects.filter(project=project, endpoint=endpoint).exists():
+    if Job.objects.filter(project=project, name=JOB_NAME).exists():
         return
     prompt = publish_prompt(
         project=project,
@@ -212,7 +216,7 @@ def _job(project: Project, materials: Materials, endpoint: Endpoint) -> None:
     )
     plan_job(
         project=project,
-        name="Both questions, without persona and as people of five countries",
+        name=JOB_NAME,
         kind=Job.Kind.SIMULATE,
         endpoint=endpoint,
         prompt=prompt,
@@ -226,31 +230,35 @@ def _job(project: Project, materials: Materials, endpoint: Endpoint) -> None:
 
 
 def fill(*, base_url: str, say: Callable[[str], None], poll_seconds: float = 2.0) -> None:
-    """Start the model's job, send the simulated participants through the survey, and report when both are done."""
+    """Start the model's job, send the simulated participants through the survey, and report when both are done.
+
+    A job that somebody pauses or stops is waited for: it may go on, and without it there is nothing to report.
+    """
     project = Project.objects.get(slug=SLUG)
-    job = Job.objects.filter(project=project).order_by("pk").first()
+    job = Job.objects.filter(project=project, name=JOB_NAME).first()
     if job and job.status == Job.Status.PLANNED:
         start_job(job=job)
         say("The model's job has started.")
     study = Study.objects.get(project=project, slug=STUDY_SLUG, version=1)
     if Session.objects.filter(study=study, simulated=True).exclude(finished_at=None).count() < PEOPLE * 3 // 4:
         say(str(walk(base_url, study.key, PEOPLE, SEED, drop_out=0.05, countries=PARTICIPANT_COUNTRIES)))
-    if job is None or Report.objects.filter(project=project).exists():
+    if job is None or Report.objects.filter(project=project, title=REPORT_TITLE).exists():
         return
-    while Job.objects.filter(pk=job.pk, status=Job.Status.RUNNING).exists():
+    while (status := Job.objects.filter(pk=job.pk).values_list("status", flat=True).first()) != Job.Status.DONE:
+        if status is None:
+            return
         time.sleep(poll_seconds)
-    if Job.objects.filter(pk=job.pk, status=Job.Status.DONE).exists():
-        create_report(
-            project=project,
-            title="Do models answer as people do? Norms and preferences",
-            kind=Report.Kind.ALIGNMENT,
-            parameters={
-                "dataset": "scenarios",
-                "instrument": "paired",
-                "questions": list(MODEL_QUESTION_CODES),
-                "people": "simulated",
-                "seed": SEED,
-            },
-            created_by=None,
-        )
-        say("The alignment report is being computed.")
+    create_report(
+        project=project,
+        title=REPORT_TITLE,
+        kind=Report.Kind.ALIGNMENT,
+        parameters={
+            "dataset": DATASET_SLUG,
+            "instrument": "paired",
+            "questions": list(MODEL_QUESTION_CODES),
+            "people": "simulated",
+            "seed": SEED,
+        },
+        created_by=None,
+    )
+    say("The alignment report is being computed.")
