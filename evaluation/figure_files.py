@@ -8,6 +8,7 @@ import csv
 import hashlib
 import io
 import json
+import tempfile
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
@@ -76,7 +77,8 @@ def data_csv(spec: dict[str, Any]) -> str:
 
 
 def _keep(path: Path, content: bytes) -> None:
+    """Several requests may draw the same figure at once: each writes a file of its own and moves it there whole."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(f"{path.suffix}.part")
-    unfinished.write_bytes(content)
-    unfinished.replace(path)
+    with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as unfinished:
+        unfinished.write(content)
+    Path(unfinished.name).replace(path)

@@ -1,6 +1,8 @@
 """Figures hold their data, obey the schema and say in words what they show."""
 
 import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +66,23 @@ def test_a_figure_is_rendered_once(settings: Any, tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(figure_files, "render", None)
     assert figure_files.paper_file(dots(), "svg") == first
     assert len(list(tmp_path.rglob("*.svg"))) == 1
+
+
+def test_a_figure_can_be_asked_for_by_many_at_once(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    settings.VAR_DIR = tmp_path
+    together = threading.Barrier(8)
+
+    def drawn(spec: dict[str, Any], format: str) -> bytes:
+        together.wait()
+        return b"<svg/>" * 10_000
+
+    monkeypatch.setattr(figure_files, "render", drawn)
+    with ThreadPoolExecutor(8) as pool:
+        for _ in range(20):
+            found = list(pool.map(lambda _: figure_files.paper_file(dots(), "svg"), range(8)))
+            assert found == [b"<svg/>" * 10_000] * 8
+            assert [path.suffix for path in (tmp_path / "cache" / "figures").iterdir()] == [".svg"]
+            next((tmp_path / "cache" / "figures").iterdir()).unlink()
 
 
 def test_the_data_of_a_figure_are_its_rows():
