@@ -20,6 +20,7 @@ from projects.models import Project, User
 from projects.services import audit
 
 MAX_FAULTS = 10_000  # listed; wrong rows past them are still counted
+MAX_FIELDS = 1000  # whose order is kept; JSON lines may have other keys in each line
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +49,15 @@ def import_items(
     `source` (a file's name) goes into each item's lineage with its row. Raises ImportRefusedError with every fault.
     """
     dataset, made = _get_dataset(project, dataset_slug)
-    faults, total = _copy(records)
+    order = dict.fromkeys(dataset.field_order)
+    faults, total = _copy(records, order)
     conflicts = _conflicts(dataset)
     if faults or conflicts:
         raise ImportRefusedError((faults + conflicts)[:MAX_FAULTS], total + len(conflicts))
     added, unchanged = _insert(dataset, source)
+    if len(order) > len(dataset.field_order):
+        dataset.field_order = list(order)[:MAX_FIELDS]
+        dataset.save(update_fields=["field_order"])
     audit(project=project, user=by, action="items imported", dataset=dataset_slug, added=added, source=source)
     return Imported(dataset, made, added, unchanged)
 
@@ -68,8 +73,11 @@ def _get_dataset(project: Project, slug: str) -> tuple[Dataset, bool]:
     return Dataset.objects.select_for_update().get(pk=dataset.pk), made
 
 
-def _copy(records: Iterable[Record | Fault]) -> tuple[list[Fault], int]:
-    """Stream the records into a temporary table; the faults among them, capped, and how many there are."""
+def _copy(records: Iterable[Record | Fault], order: dict[str, None]) -> tuple[list[Fault], int]:
+    """Stream the records into a temporary table; the faults among them, capped, and how many there are.
+
+    Fields that are new are added to `order`.
+    """
     faults: list[Fault] = []
     total = 0
     with connection.cursor() as cursor:
@@ -87,6 +95,8 @@ def _copy(records: Iterable[Record | Fault]) -> tuple[list[Fault], int]:
                 else:
                     digest = hashlib.sha256(record.content.encode()).hexdigest()
                     copy.write_row((record.row, record.external_id, record.content, digest))
+                    if len(order) < MAX_FIELDS:
+                        order |= dict.fromkeys(record.fields)
         cursor.execute("ANALYZE incoming_item")
     return faults, total
 

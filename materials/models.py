@@ -13,6 +13,7 @@ class Dataset(models.Model):
     name = models.CharField(max_length=200)
     slug = models.SlugField(max_length=80)
     description = models.TextField(blank=True)
+    field_order = models.JSONField(default=list)  # names of the items' fields as the sources had them
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -45,11 +45,12 @@ class ItemFaultError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """An item that can be stored: its row, its id, and its content as canonical JSON."""
+    """An item that can be stored: its row, its id, its content as canonical JSON, and the content's keys in order."""
 
     row: int
     external_id: str
     content: str
+    fields: tuple[str, ...]
 
 
 Row = tuple[int, Mapping[str, Any]]
@@ -98,7 +99,8 @@ def _record(
 ) -> Record | Fault:
     try:
         external_id = "/".join(_id_part(row, fields, column) for column in id_columns)
-        return Record(row, _checked_id(row, external_id, ",".join(id_columns)), _storable_json(row, content))
+        checked_id = _checked_id(row, external_id, ",".join(id_columns))
+        return Record(row, checked_id, _storable_json(row, content), tuple(content))
     except ItemFaultError as error:
         return error.fault
 

@@ -7,9 +7,10 @@ from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
+from materials.content import id_fields, ordered
 from materials.forms import ImportForm
 from materials.importing import ImportRefusedError, import_items
-from materials.models import Item
+from materials.models import Dataset
 from materials.querysets import datasets_with_counts, search_items
 from materials.reading import read_items
 from projects.access import MANAGERS, READERS, MemberRequest, project_view
@@ -36,7 +37,7 @@ def dataset(request: MemberRequest, project: Project, dataset: str) -> HttpRespo
     found = get_object_or_404(project.datasets, slug=dataset)
     words = request.GET.get("q", "").strip().replace("\x00", "")
     page = Paginator(search_items(found, words), ITEMS_PER_PAGE).get_page(request.GET.get("page"))
-    columns = _preview_columns(list(page))
+    columns = _preview_columns(found, [(item.external_id, item.content) for item in page])
     context = {
         "project": project,
         "nav": "materials",
@@ -50,12 +51,13 @@ def dataset(request: MemberRequest, project: Project, dataset: str) -> HttpRespo
     return render(request, "materials/dataset.html", context)
 
 
-def _preview_columns(items: list[Item]) -> list[str]:
+def _preview_columns(dataset: Dataset, contents: list[tuple[str, dict[str, Any]]]) -> list[str]:
     """The first item's fields with the longest texts, which tell items apart better than codes and numbers do."""
-    content: dict[str, Any] = items[0].content if items else {}
-    texts = {column: value for column, value in content.items() if isinstance(value, str) and value}
+    hidden = id_fields(contents)
+    content = ordered(contents[0][1], dataset.field_order) if contents else []
+    texts = {column: value for column, value in content if isinstance(value, str) and value and column not in hidden}
     longest = sorted(texts, key=lambda column: -len(texts[column]))[:PREVIEW_COLUMNS]
-    return [column for column in content if column in longest]
+    return [column for column in texts if column in longest]
 
 
 @project_view(*MANAGERS)

@@ -18,6 +18,7 @@ class Migration(migrations.Migration):
                 ('name', models.CharField(max_length=200)),
                 ('slug', models.SlugField(max_length=80)),
                 ('description', models.TextField(blank=True)),
+                ('field_order', models.JSONField(default=list)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
             ],
             options={

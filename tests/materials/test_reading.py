@@ -23,7 +23,7 @@ def contents(entries: list[Record | Fault]) -> list[dict]:
 def test_csv_with_any_usual_delimiter_and_byte_order_mark(delimiter: str, bom: bytes):
     entries = read(bom + f'ID{delimiter}text\r\na{delimiter}"x{delimiter}\n""y"""\r\n'.encode())
     assert contents(entries) == [{"ID": "a", "text": f'x{delimiter}\n"y"'}]
-    assert entries[0] == Record(2, "a", entries[0].content)  # type: ignore[union-attr]
+    assert entries[0] == Record(2, "a", entries[0].content, ("ID", "text"))  # type: ignore[union-attr]
 
 
 def test_tsv_is_always_split_at_tabs():
@@ -124,5 +124,5 @@ def test_items_of_the_rest_interface_are_checked_alike(items: object, place: tup
 
 def test_items_of_the_rest_interface_become_records():
     assert list(read_json_items([{"external_id": 7, "content": {"b": 1, "a": "é"}}])) == [
-        Record(1, "7", '{"a":"é","b":1}')
+        Record(1, "7", '{"a":"é","b":1}', ("b", "a"))
     ]
