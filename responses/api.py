@@ -11,17 +11,28 @@ from rest_framework.response import Response as ApiResponse
 
 from projects.api import OfProject, token_of
 from projects.models import Project
-from responses.filters import ResponseFilterForm
-from responses.models import Respondent, RespondentKind, Response
+from responses.filters import KINDS, MARKS, PERSONAS, SESSIONS, ResponseFilterForm
+from responses.models import Respondent, Response
 
 TEXT_FILTERS = {
     "dataset": "Slug of the dataset.",
     "question": "Code of the question.",
-    "attr_NAME": "Attribute of the respondent, for example attr_country=Japan.",
-    "cond_NAME": "Factor of the condition, for example cond_option_order=yes|no.",
+    "instrument_name": "Name of the instrument, any version.",
+    "also": "Code of another question that the respondent answered about the item.",
+    "attr_NAME": "Attribute of the respondent, for example attr_country=Japan; empty for those without it.",
+    "cond_NAME": "Factor of the condition, for example cond_option_order=yes|no; empty for those without it.",
+}
+CHOICES = {
+    "kind": (KINDS, "Kind of respondent."),
+    "mark": (MARKS, "Real or simulated people, models or the demo model."),
+    "sessions": (SESSIONS, "How the person's session stands; counted leaves out unfinished and failed ones."),
+    "persona": (PERSONAS, "Whether a model answered as somebody."),
 }
 FILTERS = [
-    OpenApiParameter("kind", str, enum=RespondentKind.values, description="Kind of respondent."),
+    *(
+        OpenApiParameter(name, str, enum=[code for code, _ in choices if code], description=text)
+        for name, (choices, text) in CHOICES.items()
+    ),
     *(OpenApiParameter(name, str, description=text) for name, text in TEXT_FILTERS.items()),
     *(OpenApiParameter(name, int, description=f"Id of the {name}.") for name in ("item", "instrument", "respondent")),
     OpenApiParameter("superseded", bool, description="With answers that later ones replaced."),

@@ -12,6 +12,14 @@ class RespondentKind(models.TextChoices):
     MODEL = "model", "Model"
 
 
+class Outcome(models.TextChoices):
+    """How a participant's session stands: the respondent's attribute `outcome`, which who had no session lacks."""
+
+    COMPLETED = "completed", "Completed"
+    UNFINISHED = "unfinished", "Not finished"
+    FAILED_ATTENTION = "failed_attention", "Failed the attention check"
+
+
 class Respondent(models.Model):
     """Who answers. Attributes are data (country, age_group, gender, model name), never names or platform ids.
 

@@ -4,10 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Aggregate, Count, FloatField, QuerySet
+from django.db.models import Aggregate, Count, FloatField, OuterRef, QuerySet, TextField, Value
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Coalesce
 
 from materials.models import Instrument, Item
-from responses.models import Response, SourceKind
+from responses.models import Outcome, Response, SourceKind
 
 COUNT_AT_MOST = 10_000
 
@@ -19,6 +21,23 @@ class KeysetPage:
     rows: list[Response]
     before: int | None  # of the next, older page
     after: int | None  # of the previous, newer page
+
+
+def text_of(path: str, name: str) -> Coalesce:
+    """A key of a JSON object as text, whatever its type; the empty string without it."""
+    return Coalesce(KeyTextTransform(name, path), Value(""), output_field=TextField())
+
+
+def of_completed_sessions(answers: QuerySet[Response]) -> QuerySet[Response]:
+    """Without answers of people who did not finish their session or failed its attention check."""
+    outcome = text_of("respondent__attributes", "outcome")
+    return answers.alias(outcome=outcome).filter(outcome__in=("", Outcome.COMPLETED))
+
+
+def same_occasion(question: str) -> QuerySet[Response]:
+    """For subqueries on answers: the standing answer to `question` by the same respondent about the same item."""
+    same = ("respondent_id", "item_id", "instrument_id", "condition_id", "sample")
+    return Response.objects.filter(question=question, superseded_by=None, **{name: OuterRef(name) for name in same})
 
 
 def keyset_page(answers: QuerySet[Response], *, before: int | None, after: int | None, size: int) -> KeysetPage:

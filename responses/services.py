@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from django.db import connection, transaction
-from django.db.models import F
+from django.db.models import F, Model, QuerySet
 from django.utils import timezone
 
 from materials.models import Instrument, Item
@@ -19,6 +19,7 @@ from responses.models import Condition, Respondent, RespondentKind, Response, So
 
 BATCH_ROWS = 5000
 OnConflict = Literal["keep", "supersede"]
+Row = TypeVar("Row", bound=Model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,20 +67,32 @@ def get_respondent(
     demo_model: bool = False,
 ) -> Respondent:
     """The respondent with this key in the project; made with these attributes when new."""
-    respondent, _ = Respondent.objects.get_or_create(
+    respondent = Respondent(
         project=project,
         key=key,
-        defaults={"kind": kind, "attributes": dict(attributes), "simulated": simulated, "demo_model": demo_model},
+        kind=kind,
+        attributes=dict(attributes),
+        simulated=simulated,
+        demo_model=demo_model,
     )
-    return respondent
+    return _stored_once(respondent, Respondent.objects.filter(project=project, key=key))
 
 
 def get_condition(*, project: Project, factors: Mapping[str, Any]) -> Condition:
     """The project's one row for this set of factors."""
     canonical = json.dumps(factors, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     digest = hashlib.sha256(canonical.encode()).hexdigest()
-    condition, _ = Condition.objects.get_or_create(project=project, digest=digest, defaults={"factors": dict(factors)})
-    return condition
+    condition = Condition(project=project, digest=digest, factors=dict(factors))
+    return _stored_once(condition, Condition.objects.filter(project=project, digest=digest))
+
+
+def _stored_once(new: Row, same: QuerySet[Row]) -> Row:
+    """The row that is there, or the new one; who makes it at the same time makes no error in the database's log."""
+    found = same.first()
+    if found is None:
+        same.bulk_create([new], ignore_conflicts=True)
+        found = same.get()
+    return found
 
 
 def record(

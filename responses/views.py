@@ -9,7 +9,7 @@ from django.shortcuts import render
 from projects.access import READERS, MemberRequest, project_view
 from projects.models import Project
 from responses.export import export_responses
-from responses.filters import ResponseFilterForm
+from responses.filters import ResponseFilterForm, is_named
 from responses.querysets import COUNT_AT_MOST, count_up_to, instruments_of, keyset_page
 from responses.showing import shown
 
@@ -57,8 +57,12 @@ def export(request: MemberRequest, project: Project, format: str) -> HttpRespons
 
 
 def _query(request: HttpRequest, **cursor: int) -> str:
-    """The request's filters as a query string, with another place to go on from."""
-    kept = [(name, value) for name, value in request.GET.items() if name not in {"before", "after"} and value]
+    """The request's filters as a query string, with another place to go on from; an empty field filters nothing."""
+    kept = [
+        (name, value)
+        for name, value in request.GET.items()
+        if name not in {"before", "after"} and (value or is_named(name))
+    ]
     return urlencode([*kept, *cursor.items()])
 
 

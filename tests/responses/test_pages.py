@@ -6,7 +6,8 @@ from django.urls import reverse
 from projects.models import AuditEvent, Project, Role
 from projects.services import set_member
 from responses.models import RespondentKind
-from responses.services import get_respondent
+from responses.overview import box
+from responses.services import get_condition, get_respondent
 from tests.responses.conftest import Scene
 
 
@@ -58,6 +59,66 @@ def test_filters_say_which_answers_are_behind_a_number(many: Scene, viewer, clie
     assert count(client, many, cond_prompt="plain v1") == 122
     assert count(client, many, attr_country__regex="J.*") == 122  # no name of an attribute, so no filter
     assert count(client, many, before="x" * 50) == 122
+
+
+def test_sessions_and_simulated_people_can_be_chosen(many: Scene, viewer, client_as):
+    """122 answers by an annotator without a session and a demo model, and one each by five participants."""
+    given = [("completed", False), ("completed", True), ("unfinished", True), ("failed_attention", True), (None, False)]
+    for number, (outcome, simulated) in enumerate(given):
+        person = get_respondent(
+            project=many.project,
+            kind=RespondentKind.PARTICIPANT,
+            key=f"session:{number}",
+            attributes={"outcome": outcome} if outcome else {},
+            simulated=simulated,
+        )
+        many.record(many.answer("yes", respondent_id=person.pk), many.answer("n", "note", respondent_id=person.pk))
+    client = client_as(viewer)
+    asked = {"question": "fits", "kind": "participant"}
+    assert count(client, many, **asked) == 5
+    assert count(client, many, **asked, sessions="counted") == 3
+    assert count(client, many, **asked, sessions="completed") == 2
+    assert count(client, many, **asked, sessions="unfinished") == 1
+    assert count(client, many, **asked, attr_outcome="failed_attention") == 1
+    assert count(client, many, **asked, attr_outcome="") == 1
+    assert count(client, many, **asked, mark="simulated", sessions="counted") == 1
+    assert count(client, many, question="fits", mark="human") == 122
+    assert count(client, many, mark="demo-model") == 1
+    assert count(client, many, mark="model") == 0
+    assert count(client, many, kind="people", question="note", also="fits") == 6
+    assert count(client, many, kind="people", question="fits", also="why") == 0
+    assert count(client, many, persona="true") == 0
+    assert count(client, many, kind="model", persona="false", instrument_name=many.instrument.name) == 1
+    export = client.get(url("export_responses", many, format="jsonl"), asked | {"attr_outcome": ""})
+    (row,) = [json.loads(line) for line in b"".join(export.streaming_content).splitlines()]
+    assert row["respondent"] == "session:4"
+    page = client.get(url("responses", many), asked | {"attr_outcome": ""})
+    assert "without the attribute outcome" in page.content.decode()
+    assert "attr_outcome=" in page.context["link_query"]
+
+
+def test_factors_are_found_whatever_their_type(many: Scene, viewer, client_as):
+    for sample, factors in enumerate(({"temperature": 0}, {"temperature": "0"}, {"temperature": 0.5})):
+        condition = get_condition(project=many.project, factors=factors)
+        many.record(many.answer("yes", sample=sample, condition_id=condition.pk))
+    client = client_as(viewer)
+    assert count(client, many, cond_temperature="0") == 2
+    assert count(client, many, cond_temperature="0.5") == 1
+
+
+def test_the_overview_counts_only_who_answered(scene: Scene):
+    for number in range(3):
+        bot = get_respondent(
+            project=scene.project,
+            kind=RespondentKind.PARTICIPANT,
+            key=f"session:{number}",
+            attributes={},
+            simulated=True,
+        )
+    scene.record(scene.answer("yes", respondent_id=bot.pk))
+    assert box(scene.project).state == "answers by 1 simulated person and 0 models or personas"
+    scene.record(scene.answer("yes"), scene.answer("no", respondent_id=scene.model.pk))
+    assert box(scene.project).state == "answers by 1 real and 1 simulated people and 1 model or persona"
 
 
 @pytest.mark.parametrize("query", [{"kind": "robot"}, {"dataset": "none"}, {"item": "x"}, {"item": 2**70}])

@@ -4,17 +4,19 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from typing import Any, TypeVar
 
 import pytest
-from django.db import connection, transaction
+from django.db import DatabaseError, connection, transaction
 
 from projects.models import Project
-from responses.models import Condition, Response
-from responses.services import OnConflict, Recorded, get_condition
+from responses.models import Condition, Respondent, RespondentKind, Response
+from responses.services import OnConflict, Recorded, get_condition, get_respondent
 from tests.responses.conftest import Scene, build_scene
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ROUNDS = 8
+Result = TypeVar("Result")
 
 
 @pytest.fixture
@@ -23,11 +25,11 @@ def scene(transactional_db, make_dataset, make_instrument) -> Scene:
     return build_scene(project, make_dataset, make_instrument)
 
 
-def at_once(*works: Callable[[], Recorded | Condition]) -> list[Recorded | Condition]:
+def at_once(*works: Callable[[], Result]) -> list[Result]:
     """Run the works in threads that start together; their results in order."""
     barrier = threading.Barrier(len(works))
 
-    def run(work: Callable[[], Recorded | Condition]) -> Recorded | Condition:
+    def run(work: Callable[[], Result]) -> Result:
         try:
             barrier.wait(timeout=10)
             return work()
@@ -38,7 +40,7 @@ def at_once(*works: Callable[[], Recorded | Condition]) -> list[Recorded | Condi
         return [future.result(timeout=30) for future in [pool.submit(run, work) for work in works]]
 
 
-def both_values(scene: Scene, sample: int, on_conflict: OnConflict) -> list[Recorded | Condition]:
+def both_values(scene: Scene, sample: int, on_conflict: OnConflict) -> list[Recorded]:
     def write(value: str) -> Recorded:
         return scene.record(scene.answer(value, sample=sample), on_conflict=on_conflict)
 
@@ -80,7 +82,41 @@ def test_a_superseder_is_not_lost_to_a_keeper_that_commits_first(scene: Scene):
     assert Response.objects.count() == 2
 
 
-def test_conditions_made_at_once_are_one_row(scene: Scene):
-    first, second = at_once(*[lambda: get_condition(project=scene.project, factors={"new": 1})] * 2)
-    assert first == second
-    assert Condition.objects.filter(factors={"new": 1}).count() == 1
+def a_condition(scene: Scene) -> Condition:
+    return get_condition(project=scene.project, factors={"new": 1})
+
+
+def a_respondent(scene: Scene) -> Respondent:
+    return get_respondent(project=scene.project, kind=RespondentKind.ANNOTATOR, key="annotator:7", attributes={})
+
+
+@pytest.mark.parametrize("make", [a_condition, a_respondent])
+def test_rows_made_at_once_are_one_and_make_no_error(scene: Scene, make: Callable[[Scene], Condition | Respondent]):
+    """The second looks for the row while the first has inserted it and not committed."""
+    inserted, looking = threading.Event(), threading.Event()
+    failed: list[DatabaseError] = []
+
+    def listen(execute: Callable[..., Any], sql: str, params: Any, many: bool, context: dict[str, Any]) -> Any:
+        if sql.startswith("INSERT"):
+            looking.set()
+        try:
+            return execute(sql, params, many, context)
+        except DatabaseError as error:
+            failed.append(error)
+            raise
+
+    def first() -> Condition | Respondent:
+        with transaction.atomic():
+            row = make(scene)
+            inserted.set()
+            assert looking.wait(timeout=10)
+            return row
+
+    def second() -> Condition | Respondent:
+        assert inserted.wait(timeout=10)
+        with connection.execute_wrapper(listen):
+            return make(scene)
+
+    one, other = at_once(first, second)
+    assert one == other
+    assert failed == []
