@@ -5,6 +5,7 @@ from typing import Literal
 
 ScreenKind = Literal["consent", "demographics", "instructions", "item", "attention", "debrief"]
 Outcome = Literal["started", "completed", "no_consent", "failed_attention"]
+OUTCOME, UNFINISHED = "outcome", "unfinished"  # the respondent's attribute, and its value until the session ends
 
 
 @dataclass(frozen=True)

@@ -65,6 +65,11 @@ class Study(models.Model):
     def __str__(self) -> str:
         return f"{self.name} (version {self.version})"
 
+    @property
+    def contact(self) -> str:
+        """Whom to ask, in words or as an address, to be followed by a full stop; "" when the design names nobody."""
+        return str(self.design.get("contact", "")).rstrip(". ") if isinstance(self.design, dict) else ""
+
     @cached_property
     def parsed_design(self) -> Design:
         return parse_design(self.design)
@@ -174,6 +179,7 @@ class Screen(models.Model):
     item = models.ForeignKey(Item, on_delete=models.PROTECT, null=True, blank=True, related_name="screens")
     orders = models.JSONField(default=dict)  # option codes as shown, by question code
     answers = models.JSONField(default=dict)  # what was accepted, first answer kept
+    refused = models.JSONField(default=dict)  # until then: `given` and `errors` of what was sent and not accepted
     shown_at = models.DateTimeField(null=True, blank=True)
     answered_at = models.DateTimeField(null=True, blank=True)
 

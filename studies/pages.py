@@ -13,6 +13,7 @@ from studies.models import Screen
 from studies.services.answering import questions_of
 
 LONG_LIST = 12  # from this many options on, a drop-down list is easier to use than a column of them
+SHORT_SCENARIO = 600  # characters that leave half of a large window for the questions
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class FormField:
     options: list[Choice]
     selected: list[str]
     multiple: bool = False
-    inline: bool = False
+    ends: tuple[str, str] | None = None  # of a scale: what its lowest and highest point mean
     value: str = ""
     max_length: int | None = None
     error: str = ""
@@ -58,12 +59,10 @@ class ScenarioPart:
     text: str
 
 
-def form_fields(
-    screen: Screen, given: Mapping[str, Any] | None = None, errors: Mapping[str, str] | None = None
-) -> list[FormField]:
-    """The screen's questions; nothing is chosen beforehand but what the person has just sent (`given`)."""
+def form_fields(screen: Screen) -> list[FormField]:
+    """The screen's questions; nothing is chosen beforehand but what the person sent and must mend."""
     content = screen.item.content if screen.item else {}
-    given, errors = given or {}, errors or {}
+    given, errors = screen.refused.get("given", {}), screen.refused.get("errors", {})
     shown = [question for question in questions_of(screen) if is_shown(question, given)]
     return [
         _field(question, content, screen.orders.get(question.code), given.get(question.code), errors)
@@ -93,7 +92,7 @@ def _field(
         options=options,
         selected=values,
         multiple=question.kind == "multi",
-        inline=question.kind == "scale",
+        ends=(question.low_label, question.high_label) if question.kind == "scale" else None,
         value=values[0] if values else "",
         max_length=getattr(question, "max_length", None),
         error=errors.get(question.code, ""),
@@ -124,6 +123,11 @@ def scenario(screen: Screen) -> list[ScenarioPart]:
     return [part for part in parts if part.text]
 
 
+def is_short(parts: Sequence[ScenarioPart]) -> bool:
+    """Whether the scenario can stay beside its questions in a large window, shown whole."""
+    return sum(len(part.text) for part in parts) <= SHORT_SCENARIO
+
+
 def prose(screen: Screen) -> SafeString | str:
     """The study's text for a screen that is there to be read."""
     texts = screen.session.study.parsed_texts
@@ -135,12 +139,13 @@ def prose(screen: Screen) -> SafeString | str:
     return render_markdown(by_kind.get(Screen.Kind(screen.kind), ""))
 
 
-def screen_context(
-    screen: Screen, *, given: Mapping[str, Any] | None = None, errors: Mapping[str, str] | None = None
-) -> dict[str, Any]:
+def screen_context(screen: Screen) -> dict[str, Any]:
     study = screen.session.study
     steps = study.steps(screen.session.number)
-    fields = form_fields(screen, given, errors)
+    fields, parts = form_fields(screen), scenario(screen)
+    errors = [{"text": f"{field.legend} {field.error}", "target": field.id} for field in fields if field.error]
+    if "consent" in screen.refused.get("errors", {}):
+        errors.append({"text": screen.refused["errors"]["consent"], "target": "consent"})
     return {
         "study": study,
         "title": study.parsed_texts.title,
@@ -150,10 +155,10 @@ def screen_context(
         "page_count": len(steps),
         "item_number": (steps[screen.position].item or 0) + 1,
         "fields": fields,
-        "scenario": scenario(screen),
+        "scenario": parts,
+        "scenario_pinned": is_short(parts),
         "prose": prose(screen),
-        "errors": [{"text": f"{field.legend} {field.error}", "target": field.id} for field in fields if field.error]
-        + ([{"text": errors["consent"], "target": "consent"}] if errors and "consent" in errors else []),
+        "errors": errors,
     }
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from django.core import signing
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
@@ -42,7 +42,9 @@ PROLIFIC_RETURN = "https://app.prolific.com/submissions/complete?"
 @require_http_methods(["GET", "POST"])
 def participant_entry(request: HttpRequest, key: str) -> HttpResponse:
     """Where the recruitment platform sends people. Goes on to their session, or says why there is none."""
-    study = get_object_or_404(Study.objects.select_related("project"), key=key)
+    study = Study.objects.select_related("project").filter(key=key).first()
+    if study is None:
+        return _say_missing(request)
     try:
         simulated = is_simulated(request.headers, study)
     except signing.BadSignature:
@@ -88,6 +90,11 @@ def _say_how_to_enter(request: HttpRequest, study: Study) -> HttpResponse:
     return _say(request, study, "no_platform_id")
 
 
+def _say_missing(request: HttpRequest) -> HttpResponse:
+    context = {"title": "There is no study at this address"}
+    return render(request, "studies/participant/missing.html", context, status=404)
+
+
 def _say(request: HttpRequest, study: Study, page: str, *, status: int = 200, **context: Any) -> HttpResponse:
     texts = study.texts if isinstance(study.texts, dict) else {}
     context |= {"study": study, "title": texts.get("title") or study.name, "design": study.design}
@@ -103,7 +110,9 @@ def _sessions(key: str) -> QuerySet[Session]:
 @require_GET
 def participant_session(request: HttpRequest, key: str, session_key: str) -> HttpResponse:
     """The person's next screen, or how their session ended."""
-    session = get_object_or_404(_sessions(key), key=session_key)
+    session = _sessions(key).filter(key=session_key).first()
+    if session is None:
+        return _say_missing(request)
     screen = current_screen(session) if session.status == Session.Status.STARTED else None
     notice = _notice(request.GET, session)
     if screen is None:
@@ -115,20 +124,21 @@ def participant_session(request: HttpRequest, key: str, session_key: str) -> Htt
 @never_cache
 @require_http_methods(["GET", "POST"])
 def participant_screen(request: HttpRequest, key: str, session_key: str, position: int) -> HttpResponse:
-    """Takes what was sent for one screen, once, and goes on to the next."""
+    """Takes what was sent for one screen, once, and goes on to the next; or to the same with what must be mended.
+
+    It always redirects: Back and reload then reach pages, never a form that the browser wants to send again.
+    """
     address = reverse("participant_session", kwargs={"key": key, "session_key": session_key})
-    if request.method == "GET":  # the address of a page with errors, opened again
+    if request.method == "GET":  # no page is at this address; somebody opened the form's by hand
         return redirect(address)
-    session = get_object_or_404(_sessions(key), key=session_key)
+    session = _sessions(key).filter(key=session_key).first()
+    if session is None:
+        return _say_missing(request)
     answers, asked = _form_answers(request.POST, session.study), request.POST.getlist("asked")
     try:
         submission = submit_screen(session=session, position=position, answers=answers, asked=asked)
-    except AnswersRefusedError as refused:
-        screen = current_screen(session)
-        if screen is None or screen.position != position:
-            return redirect(address)
-        context = screen_context(screen, given=answers, errors=refused.errors)
-        return render(request, _template(screen), context, status=422)
+    except AnswersRefusedError:
+        return redirect(address)
     notes = {"stored": "", "kept": f"?note=kept&page={position}", "not_reached": "?note=not_reached"}
     return redirect(address + notes[submission.state])
 

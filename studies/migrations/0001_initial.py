@@ -85,6 +85,7 @@ class Migration(migrations.Migration):
                 ('kind', models.CharField(choices=[('consent', 'Consent'), ('demographics', 'Demographics'), ('instructions', 'Instructions'), ('item', 'Scenario'), ('attention', 'Attention check'), ('debrief', 'Debriefing')], max_length=20)),
                 ('orders', models.JSONField(default=dict)),
                 ('answers', models.JSONField(default=dict)),
+                ('refused', models.JSONField(default=dict)),
                 ('shown_at', models.DateTimeField(blank=True, null=True)),
                 ('answered_at', models.DateTimeField(blank=True, null=True)),
                 ('item', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='screens', to='materials.item')),

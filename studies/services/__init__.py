@@ -1,4 +1,9 @@
-"""Every write to studies: publishing them, a participant's way through one, and the deletion of a person."""
+"""Every write to studies: publishing them, a participant's way through one, and the deletion of a person.
+
+How a session ended goes with its answers wherever they are read: the respondent's attributes hold, besides what the
+person said about themselves, `outcome`. It is "unfinished" from the first answer on and becomes "completed" or
+"failed_attention" in the transaction that ends the session. Who gives no consent is no respondent.
+"""
 
 from studies.services.answering import AnswersRefusedError, Submission, current_screen, planned_screens, submit_screen
 from studies.services.entry import Entered, StudyNotOpenError, enter, enter_without_platform

@@ -13,15 +13,17 @@ from django.utils import timezone
 
 from materials.models import Item
 from materials.questions import AnswerError, check_value, draw_orders, is_shown
-from responses.models import RespondentKind, SourceKind
+from responses.models import Respondent, RespondentKind, SourceKind
 from responses.services import Answer, get_condition, get_respondent, record_many
 from studies.design import assign_items
-from studies.flow import outcome
+from studies.flow import OUTCOME, UNFINISHED, outcome
 from studies.models import Screen, Session, Study
+
+MOST_KEPT, MOST_OPTIONS = 10_000, 200  # of answers that were refused: characters of a text, and chosen options
 
 
 class AnswersRefusedError(ValueError):
-    """Nothing was stored. `errors` gives a sentence by question code."""
+    """No answer was stored. `errors` gives a sentence by question code."""
 
     def __init__(self, errors: Mapping[str, str]) -> None:
         super().__init__(" ".join(errors.values()))
@@ -72,14 +74,20 @@ def submit_screen(
 
     `answers` are the form's values by question code; `asked` the codes that stood on the form (None: all). Raises
     AnswersRefusedError when an answer is missing or not allowed, or when the answers call for a question that was not
-    on the form. When this returns, what it says is committed.
+    on the form; the screen keeps what was refused, to show it once more, until it is answered. When this returns, what
+    it says is committed.
     """
     screen = session.screens.filter(position=position).select_related("item").first()
     if screen is None or screen.shown_at is None:
         return Submission("not_reached")
     screen.session = session
     if screen.answered_at is None:
-        values = _check(screen, answers, asked)
+        try:
+            values = _check(screen, answers, asked)
+        except AnswersRefusedError as error:
+            refused = {"given": _as_sent(screen, answers), "errors": error.errors}
+            Screen.objects.filter(pk=screen.pk, answered_at=None).update(refused=refused)
+            raise
         if _settle(screen, values):
             return Submission("stored", screen)
         screen.refresh_from_db(fields=["answers", "answered_at"])
@@ -111,6 +119,19 @@ def _check(screen: Screen, answers: Mapping[str, Any], asked: Collection[str] | 
     return values
 
 
+def _as_sent(screen: Screen, answers: Mapping[str, Any]) -> dict[str, str | list[str]]:
+    """The form's values of the screen's questions, cut to what a person may have typed and the database takes."""
+
+    def cut(value: Any) -> str:
+        return str(value).replace("\x00", "")[:MOST_KEPT]
+
+    given = {question.code: answers[question.code] for question in questions_of(screen) if question.code in answers}
+    return {
+        code: [cut(part) for part in value[:MOST_OPTIONS]] if isinstance(value, list) else cut(value)
+        for code, value in given.items()
+    }
+
+
 def _sentence(question: Any, value: Any, error: AnswerError) -> str:
     if not value:
         return "Write an answer." if question.kind in ("text", "number") else "Choose an answer."
@@ -122,7 +143,7 @@ def _settle(screen: Screen, values: dict[str, Any]) -> bool:
     """Whether this submit was the first. Its answers and their consequences are one transaction."""
     now = timezone.now()
     # Of submits that arrive together one changes the row; the others wait here for its commit and then find no row.
-    if not Screen.objects.filter(pk=screen.pk, answered_at=None).update(answered_at=now, answers=values):
+    if not Screen.objects.filter(pk=screen.pk, answered_at=None).update(answered_at=now, answers=values, refused={}):
         return False
     screen.answered_at, screen.answers = now, values
     changed = _CONSEQUENCES.get(screen.kind, _nothing)(screen, values, now)
@@ -135,6 +156,9 @@ def _settle(screen: Screen, values: dict[str, Any]) -> bool:
     if ended != "started":
         session.status, session.finished_at = ended, now
         changed += ["status", "finished_at"]
+        if session.respondent_id:
+            told = session.attributes | {OUTCOME: ended}
+            Respondent.objects.filter(pk=session.respondent_id).update(attributes=told)
     if changed:
         session.save(update_fields=changed)
     return True
@@ -166,7 +190,7 @@ def _become_respondent(session: Session) -> list[str]:
         project=session.study.project,
         kind=RespondentKind.PARTICIPANT,
         key=f"session:{session.pk}",
-        attributes=session.attributes,
+        attributes=session.attributes | {OUTCOME: UNFINISHED},
         simulated=session.simulated,
     )
     return ["respondent"]

@@ -8,11 +8,13 @@ from django.db import connection, transaction
 from django.db.models import Max
 from django.utils import timezone
 
+from materials.fitting import missing_fields
 from materials.models import Dataset, Instrument, Item
-from materials.questions import QuestionError, text_fields
+from materials.questions import QuestionError
 from projects.models import Project, User
 from projects.services import audit
 from studies.design import DesignError
+from studies.flow import OUTCOME
 from studies.models import Study
 
 COMPLETION_CODE = re.compile(r"[A-Za-z0-9_-]{1,60}")
@@ -93,10 +95,12 @@ def find_problems(study: Study) -> Iterator[str]:
     """A sentence for each thing that keeps the study from being opened."""
     try:
         design, questions, _ = study.parsed_design, study.item_questions, study.parsed_texts
-        _ = study.demographic_questions
+        demographics = study.demographic_questions
     except (DesignError, QuestionError) as error:
         yield str(error)
         return
+    if OUTCOME in (question.code for question in demographics):
+        yield f"A question about people has the code {OUTCOME}, which says how a session ended: rename the question."
     yield from _item_problems(study, [entry.field for entry in design.item_template.item_fields], questions)
     if study.platform == Study.Platform.PROLIFIC:
         yield from _code_problems(study.completion_codes, has_check=design.attention_check is not None)
@@ -107,10 +111,9 @@ def _item_problems(study: Study, fields: list[str], questions: Sequence[Any]) ->
     count, needed = items.count(), study.parsed_design.items_each
     if count < needed:
         yield f"The dataset has {count} items, and each person needs {needed}: add items or lower items_each."
-    for field in dict.fromkeys([*fields, *text_fields(questions), study.parsed_design.balance_field]):
-        missing = items.exclude(content__has_key=field).order_by("position", "pk").first() if field else None
-        if missing:
-            yield f"Item {missing} has no field {field}: add it to the item, or take it out of the design."
+    needed_fields = filter(None, [*fields, study.parsed_design.balance_field])
+    for misfit in missing_fields(study.dataset, questions, needed_fields):
+        yield f"{misfit}: add it to the item, or take it out of the design."
 
 
 def _code_problems(codes: Mapping[str, str], *, has_check: bool) -> Iterator[str]:

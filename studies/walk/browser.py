@@ -2,7 +2,6 @@
 
 import http.client
 from collections.abc import Mapping
-from http import HTTPStatus
 from http.cookies import SimpleCookie
 from urllib.parse import urlencode, urljoin, urlsplit
 
@@ -44,7 +43,7 @@ class Browser:
         for _ in range(MOST_REDIRECTS):
             status, location, text = self._request(method, path, body, headers)
             if location is None:
-                if status >= 400 and status != HTTPStatus.UNPROCESSABLE_ENTITY:
+                if status >= 400:
                     raise WalkError(f"{method} {urlsplit(path).path} answered with status {status}.")
                 return text
             method, path, body, headers = "GET", urljoin(path, location), None, {}

@@ -73,6 +73,7 @@ def walk(
 ) -> WalkSummary:
     """Send `people` simulated participants through the open study with this key (or slug) at `base_url`.
 
+    With the same seed once more it goes on where it was interrupted: nobody enters twice, who left has left.
     Shares are 0 to 1. They enter one after the other, so that the same seed on a fresh study gives the same people the
     same items; then `concurrency` of them answer at a time. `countries` (codes or texts of the study's options)
     restricts where they come from. Raises WalkError when the server answers as it never should.
@@ -158,10 +159,10 @@ def _enter(plan: _Plan, person: bots.Person) -> tuple[Browser, Page]:
 def _walk_one(plan: _Plan, person: bots.Person, browser: Browser, page: Page) -> tuple[str, int]:
     """How the person ended, and how many requests they sent."""
     try:
-        for answered in range(MOST_PAGES):
+        for _ in range(MOST_PAGES):
             if not page.screen:
                 return _ending(plan.study, page), browser.requests
-            if answered == person.pages_before_leaving:
+            if person.pages_before_leaving is not None and _pages_done(page) >= person.pages_before_leaving:
                 return "dropped_out", browser.requests
             following = read_page(browser.post(page.action, _answers(plan, person, page)))
             if (following.action, list(following.fields)) == (page.action, list(page.fields)):
@@ -170,6 +171,11 @@ def _walk_one(plan: _Plan, person: bots.Person, browser: Browser, page: Page) ->
     finally:
         browser.close()
     raise WalkError(f"A session of {plan.study} does not end.")
+
+
+def _pages_done(page: Page) -> int:
+    """How many pages the person has answered by now, in this walk and in earlier ones that were interrupted."""
+    return int(page.action.rstrip("/").rpartition("/")[2])
 
 
 def _ending(study: Study, page: Page) -> str:

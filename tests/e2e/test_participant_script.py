@@ -87,7 +87,7 @@ def test_a_draft_survives_a_reload_and_goes_when_it_was_sent(page: Page, study: 
 def test_errors_get_the_focus_and_lead_to_their_field(
     new_page: NewPage, axe: Callable[..., None], study: Study
 ) -> None:
-    page = new_page(allow=["422"], viewport={"width": 320, "height": 640})
+    page = new_page(viewport={"width": 320, "height": 640})
     go_to_item(page, study)
     send(page)
     expect(page.locator("[data-error-summary]")).to_be_focused()

@@ -8,9 +8,9 @@ from django.conf import settings
 from django.test import Client
 
 from responses.models import Response
-from studies.models import PlatformIdentity, Session
+from studies.models import PlatformIdentity, Screen, Session
 from studies.services import close_study, open_study
-from tests.studies.conftest import QUESTIONS, Participant, content
+from tests.studies.conftest import CODES, QUESTIONS, Participant, content
 
 pytestmark = pytest.mark.django_db
 
@@ -36,7 +36,7 @@ def test_the_whole_way(participant):
     assert session.attention_passed
     assert len(session.consent_version) == 64
     assert session.finished_at > session.consented_at
-    assert session.respondent.attributes == session.attributes
+    assert session.respondent.attributes == session.attributes | {"outcome": "completed"}
     assert session.respondent.key == f"session:{session.pk}"
     rows = Response.objects.filter(respondent=session.respondent)
     assert rows.count() == 9
@@ -57,7 +57,7 @@ def test_options_stand_in_the_stored_order_and_linked_questions_share_it(partici
     screen = participant.session.screens.get(answered_at=None, shown_at__isnull=False)
     assert page.fields["personal"].values == page.fields["norm"].values == screen.orders["personal"]
     assert f"People there do {screen.item.content['expectation'].split()[-1]}" in page.scenario
-    assert 'class="scenario"' in participant.html
+    assert 'class="scenario scenario-pinned"' in participant.html
 
 
 def test_orders_differ_between_sessions(study):
@@ -97,7 +97,7 @@ def test_a_failed_attention_check_is_decided_at_the_end(participant):
 def test_missing_answers_are_named_on_top_and_at_the_field_and_nothing_is_lost(participant):
     page = participant.go_to("item")
     participant.send({"personal": "culture", "importance": "2", "why": "ok"}, page)
-    assert participant.response.status_code == 422
+    assert "<title>Error: " in participant.html
     assert "data-error-summary" in participant.html
     assert 'href="#q-norm"' in participant.html
     assert 'id="q-norm-error"' in participant.html
@@ -121,7 +121,7 @@ def test_missing_answers_are_named_on_top_and_at_the_field_and_nothing_is_lost(p
 def test_values_outside_the_instrument_are_refused_whole(participant, answers):
     page = participant.go_to("item")
     participant.send(answers, page)
-    assert participant.response.status_code == 422
+    assert "data-error-summary" in participant.html
     assert Response.objects.count() == 0
     participant.send(participant.right_answers(), page)
     assert Response.objects.count() == 3
@@ -130,7 +130,6 @@ def test_values_outside_the_instrument_are_refused_whole(participant, answers):
 def test_consent_needs_a_choice(participant):
     participant.enter()
     participant.send({})
-    assert participant.response.status_code == 422
     assert "Choose whether you take part." in participant.html
 
 
@@ -345,3 +344,162 @@ def test_line_ends_count_as_the_browser_counts_them(participant):
     text = "\r\n".join(["x" * 9] * 20)  # 199 characters in the browser, 218 on the wire
     participant.send(participant.right_answers() | {"why": text}, page)
     assert Response.objects.get(question="why").value == text.replace("\r\n", "\n")
+
+
+def test_a_refused_form_is_a_page_to_come_back_to(participant):
+    """Every post redirects, so that neither Back nor a reload asks whether to send a form again."""
+    page = participant.go_to("item")
+    address = re.sub(r"\d+/$", "", page.action)
+    refused = participant.client.post(page.action, {"asked": list(page.fields), "personal": "culture", "why": "so\x00"})
+    assert (refused.status_code, refused.url) == (302, address)
+    for _ in range(2):
+        assert participant.get(address).fields["personal"].checked == ["culture"]
+        assert "data-error-summary" in participant.html
+        assert ">so</textarea>" in participant.html
+    participant.send(participant.right_answers(), page)
+    assert participant.session.screens.exclude(refused={}).count() == 0
+    participant.enter()
+    assert "data-error-summary" not in participant.html
+
+
+def test_little_is_kept_of_what_is_refused(participant):
+    page = participant.go_to("item")
+    participant.send({"personal": "x" * 1_000_000, "why": "y" * 1_000_000, "other": "z"}, page)
+    refused = Screen.objects.get(answered_at=None, shown_at__isnull=False).refused
+    assert {code: len(text) for code, text in refused["given"].items()} == {"personal": 10_000, "why": 10_000}
+    assert len(str(refused["errors"])) < 1000
+
+
+def test_before_consent_nothing_that_was_sent_is_kept(participant):
+    page = participant.enter()
+    participant.send({"country": "Brazil", "consent": "maybe"}, page)
+    assert Screen.objects.get().refused == {"given": {}, "errors": {"consent": "Choose whether you take part."}}
+
+
+def test_a_form_that_is_refused_too_late_leaves_the_stored_page_alone(participant):
+    page = participant.go_to("item")
+    participant.send(participant.right_answers(), page)
+    participant.send({"personal": "nonsense"}, page)
+    assert "was stored already" in participant.html
+    assert Screen.objects.exclude(refused={}).count() == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "last", "sentence"),
+    [
+        ("consent", {}, "You have opened this study before. No answer of yours is stored yet."),
+        ("consent", {"consent": "no"}, "This is what you chose when you opened this study before."),
+        ("demographics", {}, "What you sent before is stored; go on here."),
+        ("debrief", None, "You have finished already; nothing needs to be sent again."),
+    ],
+)
+def test_the_link_again_says_what_fits(participant, kind, last, sentence):
+    participant.go_to(kind)
+    if last or last is None:
+        participant.send(last or {})
+    participant.enter()
+    assert sentence in participant.html
+    assert participant.html.count('class="notice notice-info"') == 1
+
+
+def test_a_second_finish_does_not_say_go_on(participant):
+    page = participant.go_to("debrief")
+    participant.send({}, page)
+    participant.send({}, page)
+    assert "Page 8 was stored already. The first answer you sent for it counts." in participant.html
+    assert participant.page.code == "DONE42"
+
+
+def decline(study):
+    person = Participant(study)
+    person.enter()
+    person.send({"consent": "no"})
+    return person.html
+
+
+def test_who_declines_returns_the_place_with_the_code_if_there_is_one(draft):
+    html = decline(open_study(study=draft(), by=None))
+    assert re.search(r'submissions/complete\?cc=NONE42">Return my place on Prolific</a>', html)
+    assert "Stop without completing" not in html
+    assert "Complete on Prolific" not in html
+    assert "ompletion code" not in html
+    html = decline(open_study(study=draft(slug="two", completion_codes=CODES | {"no_consent": ""}), by=None))
+    assert 'choose "Stop without completing" on Prolific.' in html.replace("&quot;", '"')
+    assert "button" not in html
+
+
+def test_nobody_leaves_the_last_page_without_the_code(draft):
+    person = Participant(open_study(study=draft(), by=None))
+    person.go_to("item")
+    assert "How to stop" in person.html
+    person.go_to("debrief")
+    assert "How to stop" not in person.html
+    assert ">Finish and get the code</button>" in person.html
+    free = open_study(study=draft(slug="free", platform="none", completion_codes={}), by=None)
+    person = Participant(free)
+    person.response = person.client.post(f"/s/{free.key}/", {"token": "visitor"}, follow=True)
+    person.go_to("debrief")
+    assert ">Finish</button>" in person.html
+
+
+@pytest.mark.parametrize(
+    ("contact", "sentence"),
+    [
+        ("team@example.org", "Questions: team@example.org."),
+        ("the person who gave you this link.", "Questions: the person who gave you this link."),
+        ("", "This takes about 4 minutes.</p>"),
+    ],
+)
+def test_the_contact_ends_a_sentence(draft, contact, sentence):
+    person = Participant(open_study(study=draft(design={"contact": contact}), by=None))
+    person.enter()
+    assert sentence in person.html
+    assert ".." not in person.html
+
+
+def test_the_ends_of_a_scale_are_named_at_their_points_and_below(draft):
+    scale = QUESTIONS[2] | {"low_label": "Not at all", "high_label": "Very"}
+    person = Participant(open_study(study=draft(questions=[scale]), by=None))
+    person.go_to("item")
+    assert re.findall(r'dir="auto">(\d) <span class="choice-help">([^<]+)<', person.html) == [
+        ("1", "Not at all"),
+        ("5", "Very"),
+    ]
+    assert re.findall(r'class="scale-ends" aria-hidden="true">(.*?)</p>', person.html) == [
+        '<span dir="auto">Not at all</span><span dir="auto">Very</span>'
+    ]
+
+
+def test_an_address_without_a_study_says_so_and_records_nothing(study):
+    query = "?PROLIFIC_PID=abc&STUDY_ID=s&SESSION_ID=x"
+    for response in (
+        Client().get(f"/s/unknown/{query}"),
+        Client().get(f"/s/{study.key}/unknown/"),
+        Client().post(f"/s/{study.key}/unknown/0/", {"consent": "yes"}),
+    ):
+        html = response.content.decode()
+        assert response.status_code == 404
+        assert "There is no study at this address" in html
+        assert "concord" not in html.lower()
+        assert not response.cookies
+    assert Session.objects.count() == 0
+
+
+def test_a_closed_study_records_nothing(study):
+    close_study(study=study, by=None)
+    person = Participant(study)
+    person.enter()
+    assert "nothing about you was stored" in person.html
+    assert "Questions: team@example.org." in person.html
+    assert not person.client.cookies
+    assert Session.objects.count() == PlatformIdentity.objects.count() == Screen.objects.count() == 0
+
+
+def test_a_long_scenario_is_not_pinned(draft):
+    short = Participant(open_study(study=draft(), by=None))
+    short.go_to("item")
+    assert 'class="scenario scenario-pinned"' in short.html
+    items = {"items": lambda index: content(index) | {"situation": "Word " * 150}}
+    long = Participant(open_study(study=draft(slug="long", **items), by=None))
+    long.go_to("item")
+    assert 'class="scenario"' in long.html

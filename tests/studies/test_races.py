@@ -9,7 +9,7 @@ from django.db import connection
 
 from responses.models import Response
 from studies.models import PlatformIdentity, Session
-from studies.services import close_study, current_screen, enter, submit_screen
+from studies.services import AnswersRefusedError, close_study, current_screen, enter, submit_screen
 from tests.studies.conftest import Participant
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -98,7 +98,39 @@ def test_the_last_screen_sent_twice_completes_once(study):
 
     assert Counter(together(6, finish)) == {"stored": 1, "kept": 5}
     session.refresh_from_db()
-    assert session.status == "completed"
+    assert (session.status, session.respondent.attributes["outcome"]) == ("completed", "completed")
+
+
+def test_a_failed_check_and_the_last_screen_sent_twice_agree(study):
+    person = Participant(study)
+    person.go_to("attention")
+    person.send({"colour": "red"})
+    page = person.go_to("debrief")
+    position, session = int(page.action.split("/")[-2]), person.session
+
+    def finish(index):
+        return submit_screen(session=Session.objects.get(pk=session.pk), position=position, answers={}).state
+
+    assert Counter(together(6, finish)) == {"stored": 1, "kept": 5}
+    session.refresh_from_db()
+    assert (session.status, session.respondent.attributes["outcome"]) == ("failed_attention", "failed_attention")
+
+
+def test_a_refused_and_an_accepted_form_at_once_leave_nothing_to_mend(study):
+    person = Participant(study)
+    page = person.go_to("item")
+    position, session = int(page.action.split("/")[-2]), person.session
+
+    def submit(index):
+        mine = Session.objects.select_related("study__instrument", "study__project").get(pk=session.pk)
+        answers = {"personal": "culture", "norm": "culture"} if index % 2 else {"personal": "culture"}
+        try:
+            return submit_screen(session=mine, position=position, answers=answers).state
+        except AnswersRefusedError:
+            return "refused"
+
+    assert Counter(together(8, submit))["stored"] == 1
+    assert session.screens.get(position=position).refused == {}
 
 
 def test_nobody_enters_after_the_study_is_closed(study):

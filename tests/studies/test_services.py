@@ -167,7 +167,7 @@ def test_a_study_without_demographics_still_has_a_respondent(draft):
     study = open_study(study=draft(demographics=[], texts={"instructions": "", "debrief": ""}), by=None)
     person = Participant(study)
     person.go_to("item")
-    assert person.session.respondent.attributes == {}
+    assert person.session.respondent.attributes == {"outcome": "unfinished"}
     person.go_to("")
     assert person.page.code == "DONE42"
 

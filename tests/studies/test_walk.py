@@ -5,6 +5,7 @@ from collections import Counter
 import pytest
 from django.core.management import CommandError, call_command
 from django.core.servers.basehttp import WSGIRequestHandler
+from django.db.models import Count, Q
 from django.test import Client
 
 from responses.models import Respondent, Response
@@ -12,6 +13,7 @@ from studies.models import Session
 from studies.services import open_study
 from studies.simulation import HEADER, simulation_header
 from studies.walk import WalkError, walk
+from studies.walk.browser import Browser
 from tests.studies.conftest import Participant
 
 live = pytest.mark.django_db(transaction=True)
@@ -110,6 +112,45 @@ def test_a_draft_a_wrong_name_and_a_dead_server_are_sentences(draft, live_server
         walk("localhost", study.key, 1, seed=1)
     with pytest.raises(WalkError, match="between 0 and 1"):
         walk(live_server.url, study.key, 1, seed=1, drop_out=2)
+
+
+def ways(study):
+    """How far each bot of a study came, and what became of it."""
+    sessions = Session.objects.filter(study=study).order_by("number")
+    answered = Count("screens", filter=Q(screens__answered_at__isnull=False))
+    return list(sessions.annotate(n=answered).values_list("number", "status", "n"))
+
+
+@live
+def test_a_second_walk_changes_nobody(study, live_server):
+    first = walk(live_server.url, study.key, 16, seed=3, drop_out=0.4, refuse=0.1, inattentive=0.1)
+    before = ways(study)
+    assert {"started", "completed"} <= {status for _, status, _ in before}
+    again = walk(live_server.url, study.key, 16, seed=3, drop_out=0.4, refuse=0.1, inattentive=0.1)
+    assert ways(study) == before
+    assert again.dropped_out == first.dropped_out > 0
+
+
+@live
+@pytest.mark.parametrize("posts", [0, 30])
+def test_an_interrupted_walk_goes_on_to_the_same_ends(draft, live_server, monkeypatch, posts):
+    whole, interrupted = (open_study(study=draft(slug=slug), by=None) for slug in ("whole", "interrupted"))
+    walk(live_server.url, whole.key, 12, seed=3, drop_out=0.4)
+    left, post = [None] * posts, Browser.post
+
+    def post_until_interrupted(self, *args, **options):
+        if not left:
+            raise KeyboardInterrupt
+        left.pop()
+        return post(self, *args, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Browser, "post", post_until_interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            walk(live_server.url, interrupted.key, 12, seed=3, drop_out=0.4, concurrency=2)
+    assert ways(interrupted) != ways(whole)
+    walk(live_server.url, interrupted.key, 12, seed=3, drop_out=0.4)
+    assert ways(interrupted) == ways(whole)
 
 
 @pytest.mark.django_db
