@@ -20,6 +20,7 @@ from projects.models import Project, User
 from projects.services import audit
 
 MAX_FAULTS = 10_000  # listed; wrong rows past them are still counted
+MAX_SLUG_CHARACTERS = 80
 MAX_FIELDS = 1000  # whose order is kept; JSON lines may have other keys in each line
 
 
@@ -68,6 +69,9 @@ def _get_dataset(project: Project, slug: str) -> tuple[Dataset, bool]:
     except ValidationError as error:
         what = f"{slug!r} cannot name a dataset; use letters, digits, hyphens and underscores."
         raise ImportRefusedError([Fault(0, "", what)], 1) from error
+    if len(slug) > MAX_SLUG_CHARACTERS:
+        what = f"a dataset's name has at most {MAX_SLUG_CHARACTERS} characters, and this one has {len(slug)}."
+        raise ImportRefusedError([Fault(0, "", what)], 1)
     dataset, made = Dataset.objects.get_or_create(project=project, slug=slug, defaults={"name": slug})
     # Two imports into one dataset must queue up, or both would draw the same positions.
     return Dataset.objects.select_for_update().get(pk=dataset.pk), made

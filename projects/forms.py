@@ -1,8 +1,15 @@
-"""Forms of the new project, members and tokens pages."""
+"""Forms of the log-in, new project, members and tokens pages."""
 
 from django import forms
+from django.contrib.auth.forms import AuthenticationForm, UsernameField
 
 from projects.models import ApiToken, Project, Role, User
+
+
+class LoginForm(AuthenticationForm):
+    """Refuses names that nobody can have before anything looks them up or counts them as attempts."""
+
+    username = UsernameField(max_length=150, widget=forms.TextInput(attrs={"autofocus": True}))
 
 
 class ProjectForm(forms.Form):

@@ -2,12 +2,13 @@ from django.contrib.auth import views as auth_views
 from django.urls import path
 
 from projects import member_views, token_views, views
+from projects.forms import LoginForm
 
 urlpatterns = [
     path("", views.home, name="home"),
     path("projects/", views.projects, name="projects"),
     path("projects/new/", views.project_new, name="project_new"),
-    path("login/", auth_views.LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("login/", auth_views.LoginView.as_view(form_class=LoginForm, redirect_authenticated_user=True), name="login"),
     path("logout/", auth_views.LogoutView.as_view(), name="logout"),
     path("password/", views.PasswordChange.as_view(), name="password_change"),
     path("styleguide/", views.styleguide, name="styleguide"),

@@ -22,7 +22,8 @@ from responses.models import Response
 
 Format = Literal["csv", "jsonl"]
 CHUNK_ROWS = 2000
-_FORMULA = re.compile(r"[=+\-@\t\r\n]")
+# Full-width signs start a formula too where spreadsheets are set to East Asian languages.
+_FORMULA = re.compile("\ufeff*[=+\\-@\t\r\n＝＋－＠]")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
 COLUMNS_BEFORE = (
     "response_id",
@@ -160,6 +161,6 @@ def export_lines(project: Project, answers: QuerySet[Response], format: Format) 
             yield json.dumps(dict(zip(names, values, strict=True)), ensure_ascii=False) + "\n"
         return
     writer = csv.writer(_Echo())
-    yield writer.writerow(names)
+    yield writer.writerow([csv_cell(name) for name in names])
     for values in _rows(layout, answers):
         yield writer.writerow([csv_cell(value) for value in values])

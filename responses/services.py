@@ -36,6 +36,12 @@ class Answer:
     seconds: float | None = None
     source_id: int | None = None
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.sample < 2**31:
+            raise ValueError(f"A sample is numbered from 0 to {2**31 - 1}, not {self.sample}.")
+        if self.seconds is not None and not 0 <= self.seconds < float("inf"):
+            raise ValueError(f"The time of an answer is a number of seconds of at least 0, not {self.seconds}.")
+
     @property
     def natural_key(self) -> tuple[int, int, str, int, int]:
         return (self.respondent_id, self.item_id, self.question, self.condition_id, self.sample)

@@ -108,3 +108,9 @@ def test_published_files(project: Project):
     first = json.loads(llmbar.read_text().splitlines()[0])
     assert Item.objects.filter(dataset__slug="bar").count() == 419
     assert Item.objects.filter(dataset__slug="bar").first().content == first  # type: ignore[union-attr]
+
+
+def test_a_dataset_name_that_is_too_long_is_refused_in_a_sentence(project: Project):
+    with pytest.raises(ImportRefusedError) as refused:
+        import_items(project=project, dataset_slug="x" * 81, records=[], source="s", by=None)
+    assert "at most 80 characters" in refused.value.faults[0].what

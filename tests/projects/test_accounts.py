@@ -71,3 +71,10 @@ def test_password_change(project: Project, viewer: User, client_as, old: str, wo
     client_as(viewer).post(reverse("password_change"), data)
     viewer.refresh_from_db()
     assert viewer.check_password(new) is works
+
+
+@pytest.mark.parametrize("length", [151, 256, 5000])
+def test_a_name_that_nobody_can_have_is_refused_on_the_page(db, length: int):
+    page = Client().post(reverse("login"), {"username": "x" * length, "password": "y"})
+    assert page.status_code == 200
+    assert "at most 150 characters" in page.content.decode()

@@ -137,3 +137,8 @@ def test_command_refuses_in_a_sentence(scene: Scene, options: list[str], words: 
     options = [scene.project.slug if option == "p" else option for option in options]
     with pytest.raises(CommandError, match=words):
         call_command("export_responses", *options)
+
+
+@pytest.mark.parametrize("text", ["=1+1", "＝1+1", "\ufeff=1+1", "@SUM(A1)", "＠SUM(A1)", "-1+1", "\t=1"])
+def test_no_spreadsheet_takes_a_cell_for_a_formula(text: str):
+    assert csv_cell(text) == f"'{text}"

@@ -4,7 +4,7 @@ from materials.questions import AnswerError
 from projects.models import Project
 from responses import services
 from responses.models import Condition, Respondent, RespondentKind, Response, SourceKind
-from responses.services import ForeignAnswerError, Recorded, get_condition, get_respondent, record, withdraw
+from responses.services import Answer, ForeignAnswerError, Recorded, get_condition, get_respondent, record, withdraw
 from tests.responses.conftest import Scene
 
 
@@ -135,3 +135,9 @@ def test_conditions_and_respondents_are_one_row_each(project: Project):
     one = get_respondent(project=project, kind=RespondentKind.MODEL, key="m", attributes={"model": "x"})
     assert get_respondent(project=project, kind=RespondentKind.MODEL, key="m", attributes={"model": "y"}) == one
     assert (Condition.objects.count(), Respondent.objects.count()) == (2, 1)
+
+
+@pytest.mark.parametrize("fields", [{"sample": -1}, {"sample": 2**31}, {"seconds": float("nan")}, {"seconds": -0.1}])
+def test_an_answer_that_no_column_holds_is_refused_in_a_sentence(fields):
+    with pytest.raises(ValueError, match=r"sample is numbered|seconds of at least 0"):
+        Answer(respondent_id=1, item_id=1, question="q", value="a", condition_id=1, **fields)
