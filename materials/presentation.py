@@ -1,11 +1,12 @@
 """What annotators are shown: the item's parts, the pair of texts side by side, and the questions with their keys."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from materials.keys import option_keys
+from materials.keys import form_keys
 from materials.questions import Questionnaire, draw_orders, option_codes, option_label
 
 PREFIX = "answer_"  # of the names of form fields; codes are the instrument's to choose and may be any word
@@ -28,6 +29,7 @@ class ShownOption:
     code: str
     label: str
     hotkey: str = ""
+    shared: bool = False  # another question has an option with this key
     help: str = ""
 
 
@@ -43,6 +45,7 @@ class ShownQuestion:
     error: str = ""
     options: tuple[ShownOption, ...] = ()
     inline: bool = False
+    ends: tuple[str, ...] = ()  # of a scale without labels of its points: what the lowest and the highest mean
     multiline: bool = False
     limits: Mapping[str, Any] = field(default_factory=dict)  # attributes of a number or text field
     show_if: str = ""  # JSON for the page's script
@@ -119,19 +122,21 @@ def shown_questions(
     errors: Mapping[str, str],
 ) -> list[ShownQuestion]:
     """Every question in order; those with a condition carry it, and the page's script hides and shows them."""
+    options_of = _options(questionnaire, content, orders)
     return [
         ShownQuestion(
             code=question.code,
             name=PREFIX + question.code,
             kind=question.kind,
             legend=question.text,
-            help=_help(question),
+            help=question.help,
             optional=not question.required,
             value=answers.get(question.code),
             error=errors.get(question.code, ""),
-            options=(options := _options(question, content, orders.get(question.code))),
+            options=(options := options_of[question.code]),
             inline=question.kind == "pairwise"
             or max((len(option.label) for option in options), default=0) <= INLINE_LABEL,
+            ends=_ends(question),
             multiline=getattr(question, "multiline", False),
             limits=_limits(question),
             **_condition(question),
@@ -150,14 +155,35 @@ def _condition(question: Any) -> dict[str, str]:
     }
 
 
-def _options(question: Any, content: Mapping[str, Any], order: list[str] | None) -> tuple[ShownOption, ...]:
-    codes = order or list(option_codes(question))
-    own = {option.code: option for option in getattr(question, "options", ())}
-    keys = option_keys(codes, wanted=[own[code].hotkey if code in own else "" for code in codes])
-    return tuple(
-        ShownOption(code, label, key, own[code].help if code in own else "")
-        for code, label, key in zip(codes, _labels(question, content, codes), keys, strict=True)
-    )
+def _options(
+    questionnaire: Questionnaire, content: Mapping[str, Any], orders: Mapping[str, list[str]]
+) -> dict[str, tuple[ShownOption, ...]]:
+    """By question code; keys are drawn over the whole form."""
+    questions = questionnaire.questions
+    codes = [orders.get(question.code) or list(option_codes(question)) for question in questions]
+    own = [{option.code: option.hotkey for option in getattr(question, "options", ())} for question in questions]
+    wanted = [[hotkeys.get(code, "") for code in shown] for shown, hotkeys in zip(codes, own, strict=True)]
+    keys = form_keys(list(zip(codes, wanted, strict=True)))
+    times = Counter(key for given in keys for key in given)
+    return {
+        question.code: tuple(
+            ShownOption(code, label, key, times[key] > 1, _option_help(question, code))
+            for code, label, key in zip(shown, _labels(question, content, shown), given, strict=True)
+        )
+        for question, shown, given in zip(questions, codes, keys, strict=True)
+    }
+
+
+def _option_help(question: Any, code: str) -> str:
+    if ends := _ends(question):
+        return {question.minimum: ends[0], question.maximum: ends[1]}.get(int(code), "")
+    return next((option.help for option in getattr(question, "options", ()) if option.code == code), "")
+
+
+def _ends(question: Any) -> tuple[str, ...]:
+    if question.kind != "scale" or question.labels:
+        return ()
+    return question.low_label, question.high_label
 
 
 def _labels(question: Any, content: Mapping[str, Any], codes: list[str]) -> list[str]:
@@ -167,14 +193,6 @@ def _labels(question: Any, content: Mapping[str, Any], codes: list[str]) -> list
     if question.kind == "scale" and question.labels:
         return [f"{code} · {label}" for code, label in zip(codes, labels, strict=True)]
     return labels
-
-
-def _help(question: Any) -> str:
-    ends = ""
-    if question.kind == "scale" and not question.labels:
-        named = ((question.minimum, question.low_label), (question.maximum, question.high_label))
-        ends = ", ".join(f"{point} = {label}" for point, label in named if label)
-    return " ".join(filter(None, [question.help, ends]))
 
 
 def _limits(question: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-/* The questions of the item on the page: which are asked, which one the keys belong to, and choosing by key. */
+/* The questions of the item on the page: which are asked, which one comes next, and choosing by key. */
 
 const OPTIONS = "input[type=radio], input[type=checkbox]";
 
@@ -6,7 +6,7 @@ export class Questions {
   constructor(root) {
     this.all = [...root.querySelectorAll("[data-question]")];
     this.text = null;
-    this.chosen = null; // the question that the person turned to; otherwise the first without an answer
+    this.chosen = null; // the question that the person turned to
     this.update();
   }
 
@@ -14,13 +14,14 @@ export class Questions {
     return this.all.filter((question) => !question.hidden);
   }
 
+  /** The marked question: the chosen one, else the first without an answer, else the first. */
   get active() {
     const open = this.asked.filter((question) => question.querySelector(OPTIONS));
     if (open.includes(this.chosen)) return this.chosen;
-    return open.find((question) => !answered(question)) ?? null;
+    return open.find((question) => !answered(question)) ?? open[0] ?? null;
   }
 
-  /** Show and hide by the answers so far, then mark the question that the keys belong to. */
+  /** Show and hide by the answers so far, then mark the active question. */
   update() {
     for (const question of this.all) {
       if (!question.dataset.showIf) continue;
@@ -36,7 +37,7 @@ export class Questions {
     this.update();
   }
 
-  /** After an answer the keys move on, unless several options may be chosen or everything is answered. */
+  /** After an answer the mark moves on, unless several options may be chosen or everything is answered. */
   moveOn(question) {
     const more = this.asked.some((other) => other.querySelector(OPTIONS) && !answered(other));
     this.chosen = question.dataset.kind === "multi" || !more ? question : null;
@@ -44,19 +45,15 @@ export class Questions {
     this.active?.scrollIntoView({ block: "nearest" });
   }
 
-  /** Whether the key chose something. Digits belong to the active question; letters reach any question that has them. */
+  /** Whether the key chose something: an option that alone has the key wherever it is, else one of the active question. */
   press(key) {
-    const digit = /^\d$/.test(key);
-    const others = digit ? [] : [...this.asked].sort((a, b) => answered(a) - answered(b));
-    for (const question of [this.active, ...others]) {
-      const options = [...(question?.querySelectorAll(OPTIONS) ?? [])];
-      const option = options.find((input) => input.dataset.hotkey === key) ?? (digit ? byPlace(options, key) : null);
-      if (!option) continue;
-      this.chosen = question;
-      option.click();
-      return true;
-    }
-    return false;
+    const having = this.asked.flatMap((question) => optionsOf(question).filter((input) => input.dataset.hotkey === key));
+    const own = optionsOf(this.active);
+    let option = having.find((input) => own.includes(input));
+    if (!option && having.length === 1) option = having[0];
+    if (!option && !having.length && /^\d$/.test(key)) option = byPlace(own, key);
+    option?.click();
+    return Boolean(option);
   }
 
   /** The text field after the one given last. */
@@ -72,6 +69,10 @@ export class Questions {
     const inputs = [...question.querySelectorAll("input, textarea")];
     return inputs.filter((input) => !input.matches(OPTIONS) || input.checked).map((input) => input.value);
   }
+}
+
+function optionsOf(question) {
+  return [...(question?.querySelectorAll(OPTIONS) ?? [])];
 }
 
 function answered(question) {

@@ -1,18 +1,21 @@
 /* Sending to the server, and what to do when it cannot be reached: submits wait on this device and are sent again. */
 
 const RETRY = 5000; // milliseconds
+const MOST_KEPT_ALIVE = 60_000; // bytes; browsers refuse requests of more than 64 KiB that outlive their page
 
 export class Sender {
   /** `frame` is the element with data-person, data-login-url and data-work-url. */
   constructor(frame) {
     this.loginUrl = frame.dataset.loginUrl;
     this.store = `labels of ${frame.dataset.person} at ${frame.dataset.workUrl}`;
+    this.draftStore = `draft, ${this.store}`;
     this.timer = 0;
   }
 
   /** {state: "ok" | "offline" | "login" | "refused", status, text, url}; never throws. */
-  async fetch(url, { body, keepalive = false } = {}) {
+  async fetch(url, { body, outlive = false } = {}) {
     const headers = { "X-Part": "work" };
+    const keepalive = outlive && body.toString().length < MOST_KEPT_ALIVE;
     if (body) headers["X-CSRFToken"] = token();
     try {
       const response = await fetch(url, { method: body ? "POST" : "GET", headers, body, keepalive });
@@ -38,6 +41,20 @@ export class Sender {
 
   drop(url) {
     this.#write(this.waiting.filter((entry) => entry.url !== url));
+  }
+
+  /** The draft of the item on the page that the server has not confirmed, in this tab: a reload may outrun its sending. */
+  get unsaved() {
+    return JSON.parse(sessionStorage.getItem(this.draftStore) ?? "null");
+  }
+
+  keepDraft(url, body) {
+    sessionStorage.setItem(this.draftStore, JSON.stringify({ url, body: body.toString() }));
+  }
+
+  /** Forget the draft, but not one that was typed after `body`. */
+  dropDraft(body) {
+    if (!body || this.unsaved?.body === body.toString()) sessionStorage.removeItem(this.draftStore);
   }
 
   /** Send what waits, oldest first, until one fails. The answer to the last one sent, or null. */
@@ -66,6 +83,15 @@ export class Sender {
 /** Read at each request: logging in again in another tab changes it. */
 function token() {
   return document.cookie.match(/(?:^|; )csrftoken=([^;]*)/)?.[1] ?? "";
+}
+
+/** Fill the form with what `formBody` took from it. */
+export function refill(form, body) {
+  const values = new URLSearchParams(body);
+  for (const input of form.querySelectorAll("[data-question] :is(input, textarea)")) {
+    if (input.matches("[type=radio], [type=checkbox]")) input.checked = values.getAll(input.name).includes(input.value);
+    else input.value = values.get(input.name) ?? "";
+  }
 }
 
 export function formBody(form) {

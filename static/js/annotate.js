@@ -1,9 +1,9 @@
 /* The annotator's page: keys, drafts, and the next item in the answer to each submit. Without it the forms work as forms. */
 
 import { Questions } from "./annotate-questions.js";
-import { Sender, formBody } from "./annotate-send.js";
+import { Sender, formBody, refill } from "./annotate-send.js";
 
-const DRAFT_PAUSE = 400; // milliseconds after the last change
+const DRAFT_PAUSE = 400; // milliseconds after the last change of a text; choices are saved at once
 const frame = document.querySelector("[data-work-frame]");
 const notice = frame.querySelector("[data-work-notice]");
 const sender = new Sender(frame);
@@ -17,12 +17,16 @@ const answers = () => frame.querySelector("[data-answers]");
 
 function ready() {
   for (const hint of document.querySelectorAll(".for-scripts")) hint.hidden = false;
+  const unsaved = sender.unsaved;
+  if (unsaved && unsaved.url === work().dataset.draftUrl) {
+    refill(answers(), unsaved.body);
+    scheduleDraft(0);
+  }
   questions = new Questions(work());
 }
 
 function show({ text, url }) {
-  clearTimeout(draftTimer);
-  draftTimer = 0;
+  forgetTimer();
   tell("");
   work().outerHTML = text;
   if (url) history.replaceState(null, "", url);
@@ -65,11 +69,11 @@ async function go(url) {
 async function submit(form) {
   if (busy) return;
   const started = performance.now();
-  clearTimeout(draftTimer);
-  draftTimer = 0;
+  forgetTimer();
   busy = true;
   await drafting; // a draft on its way must not arrive after its own submit
   sender.keep(form.action, formBody(form));
+  sender.dropDraft();
   await deliver();
   busy = false;
   performance.measure("next-item", { start: started, end: performance.now() });
@@ -93,34 +97,59 @@ async function retry() {
   busy = false;
 }
 
-function scheduleDraft() {
-  clearTimeout(draftTimer);
-  draftTimer = setTimeout(flushDraft, DRAFT_PAUSE);
+function scheduleDraft(pause) {
+  forgetTimer();
+  sender.keepDraft(work().dataset.draftUrl, formBody(answers()));
+  draftTimer = setTimeout(flushDraft, pause);
 }
 
-async function flushDraft() {
-  if (!draftTimer) return drafting;
+function forgetTimer() {
   clearTimeout(draftTimer);
   draftTimer = 0;
+}
+
+function flushDraft() {
+  if (!draftTimer) return drafting;
+  forgetTimer();
   const [url, body] = [work().dataset.draftUrl, formBody(answers())];
-  drafting = drafting.then(async () => {
-    const result = await sender.fetch(url, { body, keepalive: true });
-    if (work().dataset.draftUrl !== url) return;
-    if (result.state === "ok") {
-      if (!sender.waiting.length) tell("");
-      saved();
-    } else {
-      explain(result, { kept: "What you typed is still here and is saved when you go on." });
-    }
-  });
+  drafting = drafting.then(() => sendDraft(url, body));
   return drafting;
 }
 
+async function sendDraft(url, body) {
+  const result = await sender.fetch(url, { body, outlive: true });
+  if (result.state === "ok") sender.dropDraft(body);
+  if (work().dataset.draftUrl !== url) return;
+  if (result.state === "ok") {
+    if (!sender.waiting.length) tell("");
+    if (!sender.unsaved) saved();
+  } else {
+    explain(result, { kept: "What you typed is still here and is saved when you go on." });
+  }
+}
+
+/** The page goes: nothing can wait for the draft before this one. Should they arrive the wrong way round, the tab still
+ *  has the later one and sends it again when the page comes back. */
+function lastDraft() {
+  const url = work().dataset.draftUrl;
+  if (!url || sender.unsaved?.url !== url) return;
+  forgetTimer();
+  sendDraft(url, formBody(answers()));
+}
+
+/** The word comes and goes with the server's answer. */
 function saved() {
   const mark = frame.querySelector("[data-saved]");
+  mark.textContent = "Saved";
   mark.classList.remove("saved-now");
   void mark.offsetWidth; // restarts the animation
   mark.classList.add("saved-now");
+}
+
+function changed() {
+  const mark = frame.querySelector("[data-saved]");
+  mark.textContent = "";
+  mark.classList.remove("saved-now");
 }
 
 async function note(form) {
@@ -155,9 +184,11 @@ frame.addEventListener("click", (event) => {
 frame.addEventListener("input", (event) => {
   if (!event.target.closest("[data-answers]")) return;
   const question = event.target.closest("[data-question]");
-  if (event.target.matches("[data-hotkey], [type=radio], [type=checkbox]")) questions.moveOn(question);
+  const option = event.target.matches("[type=radio], [type=checkbox]");
+  if (option) questions.moveOn(question);
   else questions.update();
-  scheduleDraft();
+  changed();
+  scheduleDraft(option ? 0 : DRAFT_PAUSE);
 });
 
 frame.addEventListener("focusin", (event) => {
@@ -165,7 +196,8 @@ frame.addEventListener("focusin", (event) => {
   if (question && event.target.matches(":focus-visible")) questions.turnTo(question);
 });
 
-window.addEventListener("pagehide", flushDraft);
+document.addEventListener("visibilitychange", () => document.visibilityState === "hidden" && flushDraft());
+window.addEventListener("pagehide", lastDraft);
 window.addEventListener("online", retry);
 window.addEventListener("focus", retry);
 

@@ -84,6 +84,7 @@ def test_five_items_by_keyboard(page: Page, open_work: Callable[[Page], Page], a
 
 def test_a_reload_keeps_the_draft(page: Page, open_work: Callable[[Page], Page]) -> None:
     open_work(page)
+    expect(page.get_by_text("Saved", exact=True)).to_have_count(0)
     page.keyboard.press("1")
     page.keyboard.press("t")
     with page.expect_response("**/draft/"):
@@ -93,6 +94,34 @@ def test_a_reload_keeps_the_draft(page: Page, open_work: Callable[[Page], Page])
     expect(page.locator("textarea")).to_have_value("half a thought")
     expect(page.locator("[name=answer_plausible][value=yes]")).to_be_checked()
     assert Draft.objects.get().answers["note"] == "half a thought"
+
+
+def test_a_reload_at_once_keeps_a_choice_and_the_last_words(page: Page, open_work: Callable[[Page], Page]) -> None:
+    open_work(page)
+    page.keyboard.press("2")
+    page.reload()
+    expect(page.locator("[name=answer_plausible][value=no]")).to_be_checked()
+    page.keyboard.press("t")
+    page.keyboard.type("last words")
+    page.reload()
+    expect(page.locator("textarea")).to_have_value("last words")
+    expect(page.locator("[name=answer_plausible][value=no]")).to_be_checked()
+    expect(page.get_by_text("Saved", exact=True)).to_have_count(1)
+    assert Draft.objects.get().answers["note"] == "last words"
+
+
+def test_saved_is_said_only_once_the_server_has_it(
+    new_page: Callable[..., Page], open_work: Callable[[Page], Page]
+) -> None:
+    page = open_work(new_page(allow=["ERR_FAILED"]))
+    page.route("**/draft/", lambda route: route.abort())
+    page.keyboard.press("1")
+    expect(page.get_by_text("The server cannot be reached")).to_be_visible()
+    expect(page.get_by_text("Saved", exact=True)).to_have_count(0)
+    page.unroute("**/draft/")
+    page.keyboard.press("2")
+    expect(page.get_by_text("Saved", exact=True)).to_have_count(1)
+    assert set(Draft.objects.get().answers) == {"plausible", "clear", "note"}
 
 
 def test_undo_changes_the_last_answer_and_goes_forward_again(page: Page, open_work: Callable[[Page], Page]) -> None:
@@ -116,6 +145,84 @@ def test_undo_changes_the_last_answer_and_goes_forward_again(page: Page, open_wo
     item_number(page, 0)
     page.keyboard.press("ArrowRight")
     item_number(page, 1)
+
+
+UNIQUE_KEYS = [
+    {
+        "kind": "choice",
+        "code": code,
+        "text": f"Is it {code}?",
+        "options": [{"code": "yes", "text": "Yes"}, {"code": "no", "text": "No"}],
+    }
+    for code in ("plausible", "clear")
+]
+
+
+def test_a_shown_key_works_at_its_question_whatever_was_answered(
+    *,
+    page: Page,
+    login: Callable[[Page, User], None],
+    annotator: User,
+    project: Project,
+    make_dataset: Callable[..., Dataset],
+    make_instrument: Callable[..., Instrument],
+) -> None:
+    create_label_project(
+        project=project,
+        name="Validation",
+        dataset=make_dataset(project, n=2, content=content),
+        instrument=make_instrument(project, questions=UNIQUE_KEYS, name="unique"),
+        order="fixed",
+        by=None,
+    )
+    login(page, annotator)
+    page.goto(WORK)
+    chosen = page.locator(".question :checked")
+
+    def expect_chosen(*values: str) -> None:
+        expect(chosen).to_have_count(len(values))
+        assert chosen.evaluate_all("inputs => inputs.map((input) => `${input.name} ${input.value}`)") == list(values)
+
+    expect(page.locator(".question kbd:visible")).to_have_text(["1", "2", "3", "4"])
+    page.keyboard.press("1")
+    expect_chosen("answer_plausible yes")
+    page.keyboard.press("2")
+    expect_chosen("answer_plausible no")
+    page.keyboard.type("31")
+    expect_chosen("answer_plausible yes", "answer_clear yes")
+    page.keyboard.press("Enter")
+    item_number(page, 1)
+    page.keyboard.press("u")
+    item_number(page, 0)
+    expect_chosen("answer_plausible yes", "answer_clear yes")
+    page.keyboard.press("2")
+    expect_chosen("answer_plausible no", "answer_clear yes")
+    page.keyboard.press("Enter")
+    item_number(page, 1)
+    history = Response.objects.filter(question="plausible").order_by("pk")
+    assert [(response.value, response.superseded_by_id is None) for response in history] == [
+        ("yes", False),
+        ("no", True),
+    ]
+    assert [response.value for response in Response.objects.filter(question="clear", superseded_by=None)] == ["yes"]
+
+
+def test_shared_keys_show_at_the_marked_question_only(page: Page, open_work: Callable[[Page], Page]) -> None:
+    open_work(page)
+    keys = page.locator(".question .choice kbd:visible")
+    marked = page.locator(".question[data-active]")
+    expect(keys).to_have_text(["Y", "N"])
+    page.keyboard.type("yyy")
+    page.keyboard.press("Enter")
+    item_number(page, 1)
+    page.keyboard.press("u")
+    item_number(page, 0)
+    expect(marked).to_have_attribute("data-question", "answer_plausible")
+    expect(keys).to_have_text(["Y", "N"])
+    page.keyboard.press("n")
+    page.keyboard.press("Enter")
+    item_number(page, 1)
+    assert Response.objects.get(question="plausible", superseded_by=None).value == "no"
 
 
 def test_skip_flag_guidelines_and_keys(
@@ -247,9 +354,7 @@ def test_every_kind_of_question_by_keyboard(
     why = page.get_by_label("Why unsure?")
     expect(why).to_be_hidden()
     axe(page)
-    page.keyboard.type("213")  # the right-hand reply, then two tones; the keys stay with a question of several options
-    page.locator("[name=answer_sure]").first.focus()
-    page.keyboard.press("2")
+    page.keyboard.type("7802")  # the right-hand reply, two tones, and 2 on the scale, whose points are their own keys
     expect(why).to_be_visible()
     page.keyboard.press("t")
     page.keyboard.type("first line")

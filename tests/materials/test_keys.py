@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from materials.keys import RESERVED, option_keys
+from materials.keys import RESERVED, form_keys, option_keys
 
 
 def test_digits_in_order_then_letters_that_no_command_uses():
@@ -11,6 +11,20 @@ def test_digits_in_order_then_letters_that_no_command_uses():
 
 def test_wanted_keys_stay_and_are_not_given_twice():
     assert option_keys(["a", "b", "c"], wanted=["", "1", "N"]) == ["2", "1", "n"]
+
+
+def test_a_command_keeps_its_key_and_an_option_the_one_it_has_first():
+    assert option_keys(["a", "b", "c"], wanted=["u", "y", "Y"]) == ["1", "y", "2"]
+
+
+def test_no_key_of_a_form_is_given_twice_while_digits_suffice():
+    pair, scale = (["a", "b"], ["", ""]), (["1", "2", "3"], ["", "", ""])
+    assert form_keys([pair, scale, pair]) == [["4", "5"], ["1", "2", "3"], ["6", "7"]]
+    assert form_keys([pair] * 5) == [["1", "2"], ["3", "4"], ["5", "6"], ["7", "8"], ["9", "0"]]
+    assert form_keys([pair] * 6) == [["1", "2"]] * 6
+    assert form_keys([scale, scale]) == [["1", "2", "3"]] * 2
+    assert form_keys([(["a", "b"], ["y", "n"])] * 2) == [["y", "n"]] * 2
+    assert form_keys([([], []), pair]) == [[], ["1", "2"]]
 
 
 def test_a_scale_keeps_its_digits():

@@ -68,7 +68,7 @@ def test_instrument_shows_options_from_the_item_and_its_conditions(
     project: Project, viewer, client_as, make_dataset, make_instrument
 ):
     make_dataset(project, n=1, content=lambda i: {"text": "Who pays?", "left": "The <i>host</i>"})
-    options = [{"code": "l", "text_field": "left", "hotkey": "1"}, {"code": "n", "text": "Nobody"}]
+    options = [{"code": "l", "text_field": "left", "hotkey": "h"}, {"code": "n", "text": "Nobody"}]
     instrument = make_instrument(
         project,
         questions=[
@@ -80,7 +80,7 @@ def test_instrument_shows_options_from_the_item_and_its_conditions(
     page = client_as(viewer).get(url("instrument", project, pk=instrument.pk)).content.decode()
     assert "The &lt;i&gt;host&lt;/i&gt;" in page
     assert "Asked only when who is n." in page
-    assert '<kbd aria-hidden="true">1</kbd>' in page
+    assert '<kbd aria-hidden="true">H</kbd>' in page
     participant = client_as(viewer).get(url("instrument_participant", project, pk=instrument.pk)).content.decode()
     assert "Who pays?" in participant
     assert "To weigh your answer." in participant

@@ -33,14 +33,31 @@ def test_sides_follow_the_order_and_codes_stay_with_their_text():
     assert sides == [Part("A", text="No."), Part("B", text="Yes.")]
     options = shown({"better": ["second", "first"]})["better"].options
     assert [(option.label, option.code, option.hotkey) for option in options] == [
-        ("A", "second", "1"),
-        ("B", "first", "2"),
+        ("A", "second", "6"),
+        ("B", "first", "7"),
+    ]
+
+
+def test_keys_are_distinct_over_the_form_and_shared_ones_are_known():
+    assert not any(option.shared for question in shown().values() for option in question.options)
+    yes_no = [{"code": code, "text": code, "hotkey": code[0]} for code in ("yes", "no")]
+    third = [{"code": "a", "text": "A", "hotkey": "a"}, {"code": "b", "text": "B", "hotkey": "n"}]
+    asked = [
+        {"kind": "choice", "code": f"q{i}", "text": "?", "options": options}
+        for i, options in enumerate([yes_no, yes_no, third])
+    ]
+    questions = shown_questions(parse_questions(asked), {}, orders={}, answers={}, errors={})
+    assert [[(option.hotkey, option.shared) for option in question.options] for question in questions] == [
+        [("y", True), ("n", True)],
+        [("y", True), ("n", True)],
+        [("a", False), ("n", True)],
     ]
 
 
 def test_ends_of_a_scale_limits_conditions_and_errors():
     questions = shown(answers={"sure": 2})
-    assert questions["sure"].help == "1 = no, 5 = yes"
+    assert questions["sure"].ends == ("no", "yes")
+    assert [option.help for option in questions["sure"].options] == ["no", "", "", "", "yes"]
     assert questions["sure"].selected == ["2"]
     assert questions["age"].limits == {"min": 0, "step": 1}
     assert questions["why"].show_if == '{"name": "answer_sure", "any_of": ["1", "2"]}'
