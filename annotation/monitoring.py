@@ -36,10 +36,10 @@ class QuestionSummary:
 
 
 def states(label_project: LabelProject) -> dict[str, int]:
-    """Counts of items: all places answered, some taken, none taken; and of places by status."""
+    """Counts of items: all places answered, some answered, none answered; and of places by status."""
     with connection.cursor() as cursor:
         cursor.execute(
-            """SELECT count(*), count(*) FILTER (WHERE submitted = places), count(*) FILTER (WHERE free = places),
+            """SELECT count(*), count(*) FILTER (WHERE submitted = places), count(*) FILTER (WHERE submitted = 0),
                       coalesce(sum(places), 0), coalesce(sum(submitted), 0), coalesce(sum(free), 0),
                       coalesce(sum(skipped), 0)
                FROM (SELECT count(*) AS places, count(*) FILTER (WHERE status = 'submitted') AS submitted,
@@ -48,9 +48,9 @@ def states(label_project: LabelProject) -> dict[str, int]:
                      FROM annotation_assignment WHERE label_project_id = %s GROUP BY item_id) item""",
             [label_project.pk],
         )
-        names = ("items", "complete", "untouched", "places", "submitted", "free", "skipped")
+        names = ("items", "complete", "unanswered", "places", "submitted", "free", "skipped")
         counts = dict(zip(names, map(int, cursor.fetchone()), strict=True))
-    counts["partial"] = counts["items"] - counts["complete"] - counts["untouched"]
+    counts["partial"] = counts["items"] - counts["complete"] - counts["unanswered"]
     counts["leased"] = counts["places"] - counts["submitted"] - counts["free"] - counts["skipped"]
     return counts
 

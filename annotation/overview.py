@@ -18,7 +18,8 @@ def box(project: Project) -> Box:
     bots = Assignment.objects.filter(
         label_project__project=project, status="submitted", annotator__in=simulated_annotators(project.pk)
     ).exists()
-    state = f"of {counts['places']:,} labels, {counts['people']} annotators" if counts["places"] else "labels"
+    people = f"{counts['people']:,} annotator{'' if counts['people'] == 1 else 's'}"
+    state = f"of {counts['places']:,} annotations, {people}" if counts["places"] else "annotations"
     return Box(
         title="Labelling",
         url=reverse("labelling", args=[project.slug]),

@@ -11,12 +11,17 @@ from annotation.models import Assignment, LabelProject
 from projects.models import User
 
 PACE_OVER = 20  # the latest submissions that the pace is taken from
+PACE_FROM = 3  # submissions; the first items are read slower, and one says little
+PAUSE = 300  # seconds; whoever takes longer was away
 TOTAL_STANDS = 30  # seconds; counting what is left of 100,000 items for every answer would cost more than the answer
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Counts of items for one annotator; `pace` is the median seconds an item took lately, None before the first."""
+    """Counts of items for one annotator; `pace` is the median seconds an item took lately, None before the third.
+
+    Items that took longer than a pause do not count for the pace.
+    """
 
     done: int
     skipped: int
@@ -65,12 +70,13 @@ def progress_of(label_project: LabelProject, user: User, *, fresh: bool = False)
     latest = (
         mine.filter(status="submitted").order_by("-finished_at").values_list("opened_at", "finished_at")[:PACE_OVER]
     )
-    spent = [(finished - opened).total_seconds() for opened, finished in latest if opened and finished]
+    times = [(finished - opened).total_seconds() for opened, finished in latest if opened and finished]
+    spent = [seconds for seconds in times if seconds <= PAUSE]
     return Progress(
         done=counts["done"],
         skipped=counts["skipped"],
         left=max(held, total - handled),
-        pace=median(spent) if spent else None,
+        pace=median(spent) if len(spent) >= PACE_FROM else None,
     )
 
 

@@ -39,6 +39,8 @@ def label_project_new(request: MemberRequest, project: Project) -> HttpResponse:
                 item_fields=fields.pop("fields_shown"),
                 **fields,
             )
+        except services.UnknownFieldError as error:
+            form.add_error("fields_shown", str(error))
         except services.LabelProjectError as error:
             form.add_error(None, str(error))
         else:

@@ -22,6 +22,14 @@ class Misfit:
         return f"Item {self.item} has no field {self.field}"
 
 
+def field_names(dataset: Dataset) -> list[str]:
+    """The fields that any item has: in the order of their source as far as it is known, then by name."""
+    keys = Func(F("content"), function="jsonb_object_keys", output_field=TextField())
+    found = set(dataset.items.order_by().annotate(field=keys).values_list("field", flat=True).distinct())
+    known = [field for field in dataset.field_order if field in found]
+    return known + sorted(found.difference(known))
+
+
 def missing_fields(
     dataset: Dataset, questions: Iterable[Any], fields: Iterable[str] = (), *, most_items: int | None = None
 ) -> Iterator[Misfit]:

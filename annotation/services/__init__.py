@@ -11,7 +11,7 @@ from annotation.services.answering import (
     submit,
 )
 from annotation.services.claiming import claim_next, orders_for
-from annotation.services.setup import LabelProjectError, create_label_project, set_status
+from annotation.services.setup import LabelProjectError, UnknownFieldError, create_label_project, set_status
 
 __all__ = [
     "AlreadyAnsweredError",
@@ -19,6 +19,7 @@ __all__ = [
     "NoLongerYoursError",
     "NotValidError",
     "RefusedError",
+    "UnknownFieldError",
     "add_flag",
     "claim_next",
     "create_label_project",

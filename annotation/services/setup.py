@@ -8,17 +8,29 @@ from django.db import connection, transaction
 
 from annotation.allocation import Place, allocate
 from annotation.models import LabelProject
+from materials.fitting import field_names, missing_fields
 from materials.models import Dataset, Instrument
 from projects.models import Project, User
 from projects.services import audit
 from projects.slugs import free_slug
 
 BATCH_ROWS = 20_000
+MOST_NAMED = 20  # fields in a sentence
 RESERVED_SLUGS = frozenset({"new"})  # the address of the form
 
 
 class LabelProjectError(ValueError):
     """The labelling project cannot be made like this; the text says why and what to do."""
+
+
+class UnknownFieldError(LabelProjectError):
+    """No item has a field that is to be shown."""
+
+    def __init__(self, field: str, dataset: Dataset, existing: Sequence[str]) -> None:
+        more = ", …" if len(existing) > MOST_NAMED else ""
+        super().__init__(
+            f"No item of {dataset.name} has a field {field!r}; there are {', '.join(existing[:MOST_NAMED])}{more}."
+        )
 
 
 @transaction.atomic
@@ -44,6 +56,7 @@ def create_label_project(
     items = list(dataset.items.order_by("position", "pk").values_list("pk", flat=True))
     if not items:
         raise LabelProjectError(f"The dataset {dataset.name} has no items; import some first.")
+    _check_fields(dataset, instrument, item_fields)
     # Two at once would draw the same slug or repeat; the second waits here and then sees the first.
     Project.objects.select_for_update().get(pk=project.pk)
     others = dict(LabelProject.objects.filter(project=project).values_list("slug", "name"))
@@ -79,6 +92,20 @@ def create_label_project(
     )
     audit(project=project, user=by, action="labelling created", label_project=slug, items=len(items), overlap=overlap)
     return label_project
+
+
+def _check_fields(dataset: Dataset, instrument: Instrument, item_fields: Sequence[Any]) -> None:
+    """Every field to show must be in some item, and the fields that options take their texts from in all of them."""
+    misfit = next(missing_fields(dataset, instrument.questionnaire.questions), None)
+    if misfit:
+        raise LabelProjectError(
+            f"{misfit}, from which a question takes a text to choose: add it to the item, or choose another instrument."
+        )
+    chosen = [entry if isinstance(entry, str) else entry["field"] for entry in item_fields]
+    existing = field_names(dataset) if chosen else []
+    for field in chosen:
+        if field not in existing:
+            raise UnknownFieldError(field, dataset, existing)
 
 
 def _store_places(label_project: LabelProject, places: Iterable[Place]) -> None:

@@ -1,9 +1,13 @@
+from datetime import timedelta
+
 import pytest
 from django.urls import reverse
 
 from annotation import monitoring
 from annotation.models import LabelProject
-from annotation.services import add_flag, claim_next, skip, submit
+from annotation.overview import box
+from annotation.progress import progress_of
+from annotation.services import LabelProjectError, add_flag, claim_next, skip, submit
 from tests.annotation.conftest import answers
 
 MULTI = [
@@ -31,7 +35,7 @@ def test_counts(labelled):
     assert monitoring.states(labelled) == {
         "items": 3,
         "complete": 2,
-        "untouched": 0,
+        "unanswered": 0,
         "partial": 1,
         "places": 6,
         "submitted": 5,
@@ -46,6 +50,39 @@ def test_counts(labelled):
         ("skipped", "unclear"),
         ("flagged", "odd"),
     ]
+
+
+def test_an_item_that_is_only_held_or_skipped_has_no_answer(make_label_project, make_annotators):
+    label_project = make_label_project(n=4)
+    first, second = make_annotators(2)
+    submit(claim_next(label_project, first), first, answers())
+    skip(claim_next(label_project, first), first, "unclear")
+    claim_next(label_project, second)
+    counts = monitoring.states(label_project)
+    assert (counts["complete"], counts["partial"], counts["unanswered"]) == (1, 0, 3)
+    assert (counts["leased"], counts["skipped"], counts["free"]) == (1, 1, 1)
+
+
+def test_the_overview_counts_annotations_in_words(make_label_project, make_annotators):
+    label_project = make_label_project(n=2, overlap=2)
+    assert box(label_project.project).state == "of 4 annotations, 0 annotators"
+    first, second = make_annotators(2)
+    claim_next(label_project, first)
+    assert box(label_project.project).state == "of 4 annotations, 1 annotator"
+    claim_next(label_project, second)
+    assert box(label_project.project).state == "of 4 annotations, 2 annotators"
+
+
+@pytest.mark.parametrize(("seconds", "pace"), [([9, 8], None), ([9, 400, 8], None), ([397, 9, 20, 10, 9], 9.5)])
+def test_the_pace_needs_three_items_and_leaves_pauses_out(make_label_project, annotator, seconds, pace):
+    label_project = make_label_project(n=9)
+    for spent in seconds:
+        place = submit(claim_next(label_project, annotator), annotator, answers())
+        place.opened_at = place.finished_at - timedelta(seconds=spent)
+        place.save()
+    progress = progress_of(label_project, annotator)
+    assert progress.pace == pace
+    assert bool(progress.time_left) == bool(progress.pace_words) == (pace is not None)
 
 
 def test_labels_and_raw_agreement(labelled):
@@ -98,14 +135,14 @@ def test_setting_up_by_the_form_and_closing(project, researcher, client_as, make
     client = client_as(researcher)
     data = {
         "name": "First round",
-        "dataset": make_dataset(project).pk,
+        "dataset": make_dataset(project, content=lambda i: {"text": "Tea?", "other": i}).pk,
         "instrument": make_instrument(project).pk,
         "overlap": 2,
         "order": "random",
         "seed": 5,
         "calibration_size": 2,
         "lease_minutes": 30,
-        "fields_shown": "text: Scenario\nother",
+        "fields_shown": "text: Scenario\nothr",
     }
     new = reverse("label_project_new", args=[project.slug])
     refused = client.post(new, data)
@@ -115,6 +152,12 @@ def test_setting_up_by_the_form_and_closing(project, researcher, client_as, make
         refused = client.post(new, data | {"calibration_overlap": 4} | wrong)
         assert refused.status_code == 422
         assert list(refused.context["form"].errors)[:1] == list(wrong)
+    refused = client.post(new, data | {"calibration_overlap": 4})
+    assert refused.status_code == 422
+    assert refused.context["form"].errors["fields_shown"] == [
+        "No item of Scenarios has a field 'othr'; there are other, text."
+    ]
+    data["fields_shown"] = "text: Scenario\nother"
     assert client.post(new, data | {"calibration_overlap": 4}).status_code == 302
     made = LabelProject.objects.get()
     assert made.item_fields == [{"field": "text", "label": "Scenario"}, "other"]
@@ -124,6 +167,14 @@ def test_setting_up_by_the_form_and_closing(project, researcher, client_as, make
     made.refresh_from_db()
     assert not made.is_open
     assert project.audit_events.filter(action="labelling closed", user=researcher).exists()
+
+
+def test_items_must_have_the_texts_to_choose(make_label_project):
+    options = [{"code": "l", "text_field": "left"}, {"code": "n", "text": "None"}]
+    question = {"kind": "choice", "code": "which", "text": "Which?", "options": options}
+    with pytest.raises(LabelProjectError, match=r"Item \S+ has no field left, from which a question takes a text"):
+        make_label_project(questions=[question], content=lambda i: {"left": "Tea"} if i else {"right": "Tea"})
+    assert not LabelProject.objects.exists()
 
 
 def test_answers_of_bots_carry_a_badge_everywhere(make_label_project, annotator, researcher, client_as):
