@@ -11,6 +11,7 @@ from typing import Any
 from llm.models import Endpoint, Job, Prompt
 from llm.parsing import answer_format, lettered_options
 from llm.rendering import render_messages
+from materials.content import ordered
 from materials.models import Item
 from materials.questions import draw_orders, order_factor
 from responses.models import Respondent, RespondentKind
@@ -96,7 +97,7 @@ def call_messages(
     job: Job, content: Mapping[str, Any], persona: Mapping[str, Any], orders: Mapping[str, Sequence[str]]
 ) -> list[dict[str, str]]:
     """The chat messages of one call."""
-    return prompt_messages(job.prompt, job.questions, content, persona, orders)
+    return prompt_messages(job.prompt, job.questions, dict(ordered(content, job.dataset.field_order)), persona, orders)
 
 
 def preview_messages(prompt: Prompt, questions: Sequence[Any], content: Mapping[str, Any]) -> list[dict[str, str]]:

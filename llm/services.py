@@ -15,6 +15,7 @@ from llm.ledger import FAILED, lock_job, runners_wanted
 from llm.models import Call, Endpoint, Job, Prompt
 from llm.planning import cells
 from llm.rendering import check_template
+from materials.fitting import missing_fields
 from materials.models import Dataset, Instrument
 from projects.models import Project, User
 
@@ -67,9 +68,11 @@ def plan_job(
     for thing in (endpoint, prompt, dataset, instrument):
         if thing.project_id != project.pk:
             raise JobError(f"{thing} belongs to another project; choose one of {project}.")
-    instrument.questionnaire.only(question_codes)
+    questions = instrument.questionnaire.only(question_codes).questions
     if not dataset.items.exists():
         raise JobError(f"The dataset {dataset} has no items; import some first.")
+    for misfit in missing_fields(dataset, questions, most_items=fields.get("max_items")):
+        raise JobError(f"{misfit}, which the questions show; choose other questions or another dataset.")
     distinct = [dict(persona) for persona in personas] or [{}]
     if any(persona in distinct[:position] for position, persona in enumerate(distinct)):
         raise JobError("A persona is listed twice; list each once and use samples to ask it more often.")

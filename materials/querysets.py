@@ -26,7 +26,7 @@ def item_for_preview(instrument: Instrument) -> Item | None:
     """The first item of the instrument's project that has all the fields its options take their texts from."""
     fields = text_fields(instrument.questionnaire.questions)
     items = Item.objects.filter(dataset__project_id=instrument.project_id, content__has_keys=fields)
-    return items.order_by("pk").first()
+    return items.select_related("dataset").order_by("pk").first()
 
 
 def versions(instrument: Instrument) -> QuerySet[Instrument]:

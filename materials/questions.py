@@ -30,7 +30,7 @@ class QuestionError(ValueError):
 
 
 class Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class Option(Frozen):
@@ -190,9 +190,18 @@ def parse_questions(data: Any) -> Questionnaire:
     try:
         return _ADAPTER.validate_python({"questions": data} if isinstance(data, list | tuple) else data)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = " > ".join(str(part) for part in first["loc"])
-        raise QuestionError(f"Instrument, at {place or 'top'}: {first['msg']}.") from error
+        raise QuestionError(_fault(error.errors()[0])) from error
+
+
+def _fault(error: Mapping[str, Any]) -> str:
+    """One sentence with the place, which counts from 1 and leaves out the kind that pydantic puts into it."""
+    names = [part for position, part in enumerate(error["loc"]) if position != 2 or part not in _CHECKS]
+    place = " > ".join(str(part + 1) if isinstance(part, int) else part for part in names)
+    what = error["msg"].removeprefix("Value error, ")
+    if error["type"].startswith("union_tag"):
+        given = f", not {error['ctx']['tag']}" if "tag" in error["ctx"] else ""
+        what = f'a question needs a "kind" that is one of {", ".join(_CHECKS)}{given}'
+    return f"Instrument, at {place or 'top'}: {what[:1].lower()}{what[1:]}."
 
 
 def option_codes(question: Any) -> tuple[str, ...]:

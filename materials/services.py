@@ -5,10 +5,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_slug
 from django.db import connection, transaction
 
 from materials.models import Instrument
-from materials.questions import parse_questions
+from materials.questions import QuestionError, parse_questions
 from projects.models import Project, User
 from projects.services import audit
 
@@ -29,8 +31,13 @@ def publish_instrument(
 ) -> Instrument:
     """A new version of the instrument; the latest one again when nothing changed.
 
-    Raises QuestionError when the questions cannot be an instrument.
+    Raises QuestionError when the questions cannot be an instrument or the name cannot be its name.
     """
+    try:
+        validate_slug(name)
+    except ValidationError as error:
+        what = f"{name!r} cannot name an instrument; use letters, digits, hyphens and underscores."
+        raise QuestionError(what) from error
     parsed = parse_questions(list(questions)).model_dump(mode="json")["questions"]
     with connection.cursor() as cursor:  # two publishers at once would draw the same version number
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext(%s), %s)", [f"instrument {name}", project.pk])

@@ -271,6 +271,9 @@ ROWS: dict[str, Row] = {
     "import_items post": Row(**answers(MANAGERS, 422), method="post"),
     "instruments": Row(**READERS),
     "instrument": Row(**READERS, kwargs=lambda w: {"slug": w.project.slug, "pk": w.instrument.pk}),
+    "instrument_new": Row(**MANAGERS),
+    "instrument_new post": Row(**answers(MANAGERS, 422), method="post"),
+    "instrument_draft": Row(**answers(MANAGERS, 302), method="post"),
     "instrument_participant": Row(**READERS, kwargs=lambda w: {"slug": w.project.slug, "pk": w.instrument.pk}),
     # responses
     "responses": Row(**READERS),

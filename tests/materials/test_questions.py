@@ -184,7 +184,7 @@ def test_show_if_looks_at_earlier_answers():
         ([{"kind": "choice", "code": "a", "text": "?", "options": options("x", "x")}], "same code"),
         (
             [{"kind": "choice", "code": "a", "text": "?", "options": options("x")}],
-            "at questions > 0 > choice > options",
+            "at questions > 1 > options",
         ),
         ([{"kind": "riddle", "code": "a", "text": "?"}], "riddle"),
         ([{"kind": "scale", "code": "a", "text": "?", "minimum": 1, "maximum": 1}], "1 to 100"),

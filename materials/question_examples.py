@@ -1,0 +1,89 @@
+"""A short complete question of each kind, shown beside the form in which an instrument is written."""
+
+import json
+from typing import Any
+
+EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
+    "choice": (
+        "One of some answers",
+        {
+            "kind": "choice",
+            "code": "usual",
+            "text": "Is this usual where you live?",
+            "options": [{"code": "yes", "text": "Yes"}, {"code": "no", "text": "No"}],
+        },
+    ),
+    "item_choice": (
+        "One of the item's own texts",
+        {
+            "kind": "choice",
+            "code": "own_action",
+            "text": "What would you do?",
+            "options": [{"code": "a", "text_field": "option_a"}, {"code": "b", "text_field": "option_b"}],
+            "randomise": True,
+        },
+    ),
+    "scale": (
+        "A number on a labelled scale",
+        {
+            "kind": "scale",
+            "code": "appropriate",
+            "text": "How appropriate is it?",
+            "minimum": 1,
+            "maximum": 5,
+            "low_label": "not at all",
+            "high_label": "fully",
+        },
+    ),
+    "pairwise": (
+        "Which of two texts of the item",
+        {
+            "kind": "pairwise",
+            "code": "better",
+            "text": "Which reply is better?",
+            "first_field": "reply_a",
+            "second_field": "reply_b",
+            "allow_tie": True,
+        },
+    ),
+    "text": (
+        "An answer in words, asked only after another one",
+        {
+            "kind": "text",
+            "code": "why",
+            "text": "What is usual instead?",
+            "required": False,
+            "show_if": {"question": "usual", "any_of": ["no"]},
+        },
+    ),
+    "number": (
+        "Any number",
+        {
+            "kind": "number",
+            "code": "guests",
+            "text": "How many guests are there?",
+            "minimum": 0,
+            "maximum": 500,
+            "integer": True,
+        },
+    ),
+    "multi": (
+        "Several of some answers",
+        {
+            "kind": "multi",
+            "code": "reasons",
+            "text": "What does the custom express?",
+            "options": [
+                {"code": "respect", "text": "Respect"},
+                {"code": "care", "text": "Care"},
+                {"code": "thrift", "text": "Thrift"},
+            ],
+            "maximum": 2,
+        },
+    ),
+}
+
+
+def examples() -> list[tuple[str, str]]:
+    """(what it is for, the question as JSON) of each example."""
+    return [(title, json.dumps(question, indent=2)) for title, question in EXAMPLES.values()]

@@ -1,0 +1,103 @@
+import json
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+
+from materials.models import Instrument
+from materials.question_examples import EXAMPLES
+from materials.question_file import questions_json, read_questions
+from materials.questions import QuestionError, parse_questions
+from projects.models import AuditEvent, Project
+from tests.conftest import QUESTION
+
+WHO = {"kind": "choice", "code": "who", "text": "Who?", "options": [{"code": "l", "text_field": "left"}]}
+
+
+def address(name: str, project: Project, **kwargs: object) -> str:
+    return reverse(name, kwargs={"slug": project.slug, **kwargs})
+
+
+def form(*questions: object, **fields: str) -> dict[str, str]:
+    return {"title": "Everyday", "name": "everyday", "questions": json.dumps(questions)} | fields
+
+
+def test_the_examples_are_an_instrument_with_every_kind():
+    questions = parse_questions([question for _, question in EXAMPLES.values()]).questions
+    assert {question.kind for question in questions} == {"choice", "scale", "pairwise", "text", "number", "multi"}
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("[\n {,}]", "Line 2, column 3: this is not JSON"),
+        ("[]", "at questions: "),
+        ("7", "Instrument, at top: "),
+        ('[{"code": "a"}]', 'at questions > 1: a question needs a "kind" that is one of choice, pairwise, multi'),
+        (json.dumps([QUESTION, WHO]), "at questions > 2 > options: "),
+        (json.dumps([QUESTION, WHO | {"options": [{"code": "a"}] * 2}]), "options > 1: option a needs either text or"),
+        ('[{"kind": "number", "code": "n", "text": "?", "minimum": NaN}]', "minimum: input should be a finite number"),
+        ('[{"kind": "text", "code": "n", "text": "a\\u0000"}]', "Question 1 holds a NUL"),
+        (
+            '[{"kind": "text", "code": "n", "text": "a\\ud800"}]',
+            "at questions > 1 > text: input should be a valid string",
+        ),
+        ("1" * 5000, "a number that is too long"),
+        ("[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_faults_have_one_sentence_with_the_place(text, sentence):
+    with pytest.raises(QuestionError) as caught:
+        read_questions(text)
+    assert sentence in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_stored_questions_become_the_text_that_somebody_would_write():
+    assert json.loads(questions_json(read_questions(json.dumps([QUESTION])))) == [QUESTION]
+
+
+def test_preview_stores_nothing_and_publishing_makes_versions(project: Project, researcher, client_as, make_dataset):
+    make_dataset(project, n=1, content=lambda i: {"text": "Who pays?", "left": "The <i>host</i>"})
+    client, url = client_as(researcher), address("instrument_new", project)
+    options = [*WHO["options"], {"code": "n", "text": "Nobody"}]
+    page = client.post(url, form(WHO | {"options": options}, preview="1")).content.decode()
+    assert "A preview of Everyday. Nothing is published yet." in page
+    assert page.count("The &lt;i&gt;host&lt;/i&gt;") >= 2  # for annotators, and in what a model is asked
+    assert "A model is asked" in page
+    draft = client.post(address("instrument_draft", project), form(WHO | {"options": options})).content.decode()
+    assert "The &lt;i&gt;host&lt;/i&gt;" in draft
+    assert "Concord" not in draft
+    assert not Instrument.objects.exists()
+
+    client.post(url, form(QUESTION))
+    first = Instrument.objects.get()
+    assert AuditEvent.objects.get(action="instrument published").user == researcher
+    again = client.get(url, {"from": first.pk}).context["form"].initial
+    assert (again["title"], again["name"]) == ("Everyday", "everyday")
+    page = client.post(url, form(QUESTION), follow=True).content.decode()
+    assert "Nothing changed: version 1 of everyday" in page
+    page = client.post(url, form(QUESTION, title="Every day"), follow=True).content.decode()
+    assert "Every day (version 2) is published." in page
+
+
+def test_a_fault_stays_in_the_form_with_its_place(project: Project, researcher, client_as):
+    page = client_as(researcher).post(address("instrument_new", project), form(WHO, name="my questions"))
+    assert page.status_code == 422
+    assert page.context["form"].errors["name"] == [
+        "This cannot name an instrument; use letters, digits, hyphens and underscores."
+    ]
+    assert "at questions &gt; 1 &gt; options" in page.content.decode()
+
+
+def test_the_command_publishes_a_file_or_says_what_is_wrong(project: Project, tmp_path: Path, capsys):
+    file = tmp_path / "questions.json"
+    file.write_text(json.dumps([QUESTION]), encoding="utf-8")
+    call_command("publish_instrument", file, project=project.slug, name="everyday", title="Everyday")
+    assert "Version 1 of everyday has 1 questions." in capsys.readouterr().out
+    with pytest.raises(CommandError, match="'every day' cannot name an instrument"):
+        call_command("publish_instrument", file, project=project.slug, name="every day", title="Everyday")
+    file.write_text("[", encoding="utf-8")
+    with pytest.raises(CommandError, match=r"questions.json: Line 1, column 2: this is not JSON"):
+        call_command("publish_instrument", file, project=project.slug, name="everyday", title="Everyday")
