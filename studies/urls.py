@@ -4,6 +4,7 @@ from studies import views
 
 urlpatterns = [
     path("", views.studies, name="studies"),
+    path("instruments/draft/", views.instrument_draft, name="instrument_draft"),
     path("instruments/<int:pk>/", views.instrument_participant, name="instrument_participant"),
     path("<int:pk>/", views.study, name="study"),
     path("<int:pk>/open/", views.study_open, name="study_open"),

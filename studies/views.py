@@ -11,7 +11,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
-from materials.models import Item
+from materials.content import ordered
+from materials.forms import InstrumentForm
+from materials.models import Instrument, Item
 from materials.presentation import item_parts
 from materials.querysets import item_for_preview
 from materials.questions import QuestionError, text_fields
@@ -19,7 +21,7 @@ from projects.access import MANAGERS, READERS, MemberRequest, project_view
 from projects.models import Project
 from studies.design import DesignError
 from studies.models import Session, Study
-from studies.pages import preview_fields, screen_context
+from studies.pages import ScenarioPart, is_short, preview_fields, screen_context
 from studies.services import StudyNotReadyError, close_study, open_study, planned_screens
 from studies.services.publishing import find_problems
 
@@ -169,16 +171,34 @@ def study_preview(request: MemberRequest, project: Project, pk: int, position: i
 @project_view(*READERS)
 def instrument_participant(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     """An instrument's questions as participants of a study with it would see them, about an item that fits."""
-    instrument = get_object_or_404(project.instruments, pk=pk)
+    return _as_participant(request, project, get_object_or_404(project.instruments, pk=pk))
+
+
+@require_POST
+@project_view(*MANAGERS)
+def instrument_draft(request: MemberRequest, project: Project) -> HttpResponse:
+    """The same for questions that are not published yet."""
+    form = InstrumentForm(request.POST)
+    if not form.is_valid():
+        for errors in form.errors.values():
+            messages.error(request, str(errors[0]))
+        return redirect("instrument_new", slug=project.slug)
+    return _as_participant(request, project, Instrument(project=project, **form.cleaned_data))
+
+
+def _as_participant(request: MemberRequest, project: Project, instrument: Instrument) -> HttpResponse:
     questions = instrument.questionnaire.questions
     item = item_for_preview(instrument)
-    content = item.content if item else {}
+    content = dict(ordered(item.content, item.dataset.field_order)) if item else {}
+    parts = [part for part in item_parts(content, [], without=text_fields(questions)) if part.text]
+    scenario = [ScenarioPart(part.label, part.text) for part in parts]
     context = {
         "project": project,
         "title": f"Preview: {instrument.title}",
         "instrument": instrument,
         "preview": True,
-        "scenario": [part for part in item_parts(content, [], without=text_fields(questions)) if part.text],
+        "scenario": scenario,
+        "scenario_pinned": is_short(scenario),
         "fields": preview_fields(questions, content),
     }
     return render(request, "studies/participant/instrument.html", context)
