@@ -23,6 +23,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from config.env import var_dir
 from config.processes import Child, StartError, last_line, start, wait_until
+from config.temporary import temporary_folder
 
 DATABASE = "concord"
 # macOS allows 104 bytes for a socket's path, Linux 108, each with a closing zero.
@@ -82,9 +83,17 @@ def start_valkey(log: Path) -> Service:
     raise StartError(f"Valkey did not start: {last_line(log) or 'it said nothing'} (log: {log}).")
 
 
-def free_port() -> int:
+def free_port(preferred: int = 0) -> int:
+    """The preferred port when nobody listens on it, else any free one."""
     with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
+        # Connections that were closed a moment ago do not keep a server from listening again.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(("127.0.0.1", preferred))
+        except OSError:
+            if not preferred:
+                raise
+            return free_port()
         return int(listener.getsockname()[1])
 
 
@@ -216,10 +225,7 @@ def _initialise(data: Path, binaries: Path, log: Path, *, user: int | None, dura
 def _socket_folder(data: Path, user: int | None) -> Path:
     if len(os.fsencode(data)) <= LONGEST_SOCKET_FOLDER and not set(',"@') & set(str(data)):
         return data
-    folder = Path(tempfile.mkdtemp(prefix="concord-", dir="/tmp" if Path("/tmp").is_dir() else None))
-    if user is not None:
-        os.chown(folder, user, user)
-    return folder
+    return temporary_folder("socket", user)
 
 
 def _stop_leftover(data: Path) -> None:

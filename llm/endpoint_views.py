@@ -8,6 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from llm import services
+from llm.embedded import embedded_model_runs
 from llm.forms import EndpointForm
 from llm.models import Endpoint
 from llm.querysets import endpoints_with_use
@@ -25,6 +26,21 @@ def endpoints(request: MemberRequest, project: Project) -> HttpResponse:
 @project_view(*MANAGERS)
 def endpoint_new(request: MemberRequest, project: Project) -> HttpResponse:
     return _edit(request, project, None)
+
+
+@require_POST
+@project_view(*MANAGERS)
+def endpoint_embedded(request: MemberRequest, project: Project) -> HttpResponse:
+    if not embedded_model_runs():
+        messages.error(request, "The embedded model does not run here; start the installation with --demo.")
+        return redirect("endpoint_new", slug=project.slug)
+    try:
+        found = services.use_embedded_model(project=project, by=request.user)
+    except services.EndpointError as error:
+        messages.error(request, str(error))
+        return redirect("endpoints", slug=project.slug)
+    messages.success(request, f"{found.name} can be used in jobs.")
+    return redirect("endpoint", slug=project.slug, pk=found.pk)
 
 
 @project_view(*MANAGERS)
@@ -58,7 +74,7 @@ def _edit(request: MemberRequest, project: Project, found: Endpoint | None) -> H
         else:
             messages.success(request, f"{saved.name} is saved. Test it before it is used in a job.")
             return redirect("endpoint", slug=project.slug, pk=saved.pk)
-    context = _context(project) | {"form": form, "endpoint": found}
+    context = _context(project) | {"form": form, "endpoint": found, "embedded": found is None and embedded_model_runs()}
     return render(request, "llm/endpoint.html", context, status=422 if form.errors else 200)
 
 

@@ -49,7 +49,8 @@ def save_endpoint(
     """Make an endpoint or change one. `fields` are the Endpoint's other fields (concurrency, prices, demo_model...).
 
     `key` is stored encrypted; an empty one keeps the stored key. A changed server drops it: else whoever may edit the
-    address could have a key that they cannot see sent to a server of their own. Raises EndpointError.
+    address could have a key that they cannot see sent to a server of their own. An endpoint at the embedded model is
+    always marked as such. Raises EndpointError.
     """
     check_base_url(base_url)
     check_key_variable(key_variable)
@@ -59,7 +60,9 @@ def save_endpoint(
     if project.endpoints.filter(name=name).exclude(pk=endpoint.pk or 0).exists():
         raise EndpointError(f"There is an endpoint {name} already; choose another name.")
     moved = endpoint_identity(endpoint.base_url) != endpoint_identity(base_url)
-    _keep_what_answered(endpoint, model=model, demo_model=fields.get("demo_model", endpoint.demo_model))
+    stays = endpoint.demo_model and not moved
+    fields["demo_model"] = is_embedded_model(base_url) or fields.get("demo_model", stays)
+    _keep_what_answered(endpoint, model=model, demo_model=fields["demo_model"])
     if key:
         endpoint.key_encrypted = encrypt(key)
     elif moved or forget_key or key_variable:
@@ -72,6 +75,12 @@ def save_endpoint(
     endpoint.save()
     audit(project=project, user=by, action="endpoint saved", endpoint=name, server=endpoint_identity(base_url))
     return endpoint
+
+
+def is_embedded_model(base_url: str) -> bool:
+    """Whether this is the address of the embedded model that runs here."""
+    here = settings.MODEL_BASE_URL if settings.DEMO_MODEL else ""
+    return bool(here) and endpoint_identity(base_url) == endpoint_identity(here)
 
 
 def probe_endpoint(*, endpoint: Endpoint) -> dict[str, Any]:

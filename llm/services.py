@@ -10,6 +10,7 @@ from django.db import connection, transaction
 from django.db.models import Max
 from django.utils import timezone
 
+from llm.embedded import move_embedded_endpoints, use_embedded_model
 from llm.endpoints import EndpointError, endpoint_config, probe_endpoint, save_endpoint
 from llm.ledger import FAILED, lock_job, runners_wanted
 from llm.models import Call, Endpoint, Job, Prompt
@@ -20,8 +21,9 @@ from materials.models import Dataset, Instrument
 from projects.models import Project, User
 
 __all__ = [
-    "EndpointError", "JobError", "discard_plan", "endpoint_config", "pause_job", "plan_job", "probe_endpoint",
-    "publish_prompt", "resume_job", "retry_failed", "save_endpoint", "start_job", "stop_job",
+    "EndpointError", "JobError", "discard_plan", "endpoint_config", "move_embedded_endpoints", "pause_job", "plan_job",
+    "probe_endpoint", "publish_prompt", "resume_job", "retry_failed", "save_endpoint", "start_job", "stop_job",
+    "use_embedded_model",
 ]  # fmt: skip
 
 RUN_SHARD = "llm.tasks.run_shard"

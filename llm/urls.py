@@ -12,6 +12,7 @@ urlpatterns = [
     path("calls/<int:pk>/", views.call, name="call"),
     path("endpoints/", endpoint_views.endpoints, name="endpoints"),
     path("endpoints/new/", endpoint_views.endpoint_new, name="endpoint_new"),
+    path("endpoints/embedded/", endpoint_views.endpoint_embedded, name="endpoint_embedded"),
     path("endpoints/<int:pk>/", endpoint_views.endpoint, name="endpoint"),
     path("endpoints/<int:pk>/test/", endpoint_views.endpoint_test, name="endpoint_test"),
     path("prompts/", prompt_views.prompts, name="prompts"),

@@ -327,6 +327,7 @@ ROWS: dict[str, Row] = {
     "calls": Row(**READERS, kwargs=lambda w: {"slug": w.project.slug, "pk": w.job.pk}),
     "call": Row(**READERS, kwargs=lambda w: {"slug": w.project.slug, "pk": w.call.pk}),
     "endpoints": Row(**READERS),
+    "endpoint_embedded": Row(**answers(MANAGERS, 302), method="post"),
     "endpoint_new": Row(**MANAGERS),
     "endpoint_new post": Row(**answers(MANAGERS, 422), method="post"),
     "endpoint": Row(**MANAGERS, kwargs=lambda w: {"slug": w.project.slug, "pk": w.endpoint.pk}),

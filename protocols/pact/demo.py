@@ -19,7 +19,15 @@ from annotation.services import create_label_project
 from evaluation.models import Report
 from evaluation.services import create_report
 from llm.models import Endpoint, Job
-from llm.services import plan_job, publish_prompt, save_endpoint, start_job
+from llm.services import (
+    move_embedded_endpoints,
+    plan_job,
+    probe_endpoint,
+    publish_prompt,
+    save_endpoint,
+    start_job,
+    use_embedded_model,
+)
 from materials.importing import import_items
 from materials.models import Dataset, Instrument
 from materials.reading import read_items
@@ -187,8 +195,11 @@ def _study(project: Project, materials: Materials) -> None:
 
 
 def _endpoint(project: Project) -> Endpoint:
-    """The model of the environment: the embedded one, whose address changes with each start, or another."""
-    name = "Embedded model" if settings.DEMO_MODEL else settings.MODEL_NAME
+    """The model of the environment: the embedded one, whose address may change with a start, or another."""
+    if settings.DEMO_MODEL:
+        move_embedded_endpoints(settings.MODEL_BASE_URL)
+        return use_embedded_model(project=project)
+    name = settings.MODEL_NAME
     existing = Endpoint.objects.filter(project=project, name=name).first()
     if existing and existing.base_url == settings.MODEL_BASE_URL:
         return existing
@@ -201,7 +212,6 @@ def _endpoint(project: Project) -> Endpoint:
         key_variable=KEY_VARIABLE if os.environ.get(KEY_VARIABLE) else "",
         concurrency=4,
         timeout_seconds=120,
-        demo_model=settings.DEMO_MODEL,
     )
 
 
@@ -237,6 +247,8 @@ def fill(*, base_url: str, say: Callable[[str], None], poll_seconds: float = 2.0
     project = Project.objects.get(slug=SLUG)
     job = Job.objects.filter(project=project, name=JOB_NAME).first()
     if job and job.status == Job.Status.PLANNED:
+        if job.endpoint.probed_at is None:
+            probe_endpoint(endpoint=job.endpoint)
         start_job(job=job)
         say("The model's job has started.")
     study = Study.objects.get(project=project, slug=STUDY_SLUG, version=1)
