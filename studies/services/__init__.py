@@ -7,6 +7,7 @@ person said about themselves, `outcome`. It is "unfinished" from the first answe
 
 from studies.services.answering import AnswersRefusedError, Submission, current_screen, planned_screens, submit_screen
 from studies.services.entry import Entered, StudyNotOpenError, enter, enter_without_platform
+from studies.services.files import create_study_from_file
 from studies.services.people import Deleted, delete_person
 from studies.services.publishing import StudyNotReadyError, close_study, create_study, open_study
 
@@ -19,6 +20,7 @@ __all__ = [
     "Submission",
     "close_study",
     "create_study",
+    "create_study_from_file",
     "current_screen",
     "delete_person",
     "enter",
