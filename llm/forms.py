@@ -9,7 +9,6 @@ from django.conf import settings
 from llm.models import Endpoint, Job
 from llm.querysets import known_countries
 from llm.rendering import PromptError, check_template
-from materials.questions import QuestionError
 from projects.models import Project
 
 AGE_GROUPS = [("younger", "Younger"), ("older", "Older")]
@@ -86,10 +85,12 @@ class PromptForm(forms.Form):
 class JobForm(forms.ModelForm):
     """A job's plan. Personas are every combination of the ticked countries, age groups and genders."""
 
-    question_codes = forms.CharField(
+    question_codes = forms.MultipleChoiceField(
         label="Questions",
         required=False,
-        help_text="Codes separated by commas; empty asks all questions of the instrument.",
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Without a tick all questions of the instrument are asked.",
+        error_messages={"invalid_choice": "The instrument has no question %(value)s."},
     )
     alone = forms.BooleanField(label="Without persona", required=False, initial=True)
     countries = forms.MultipleChoiceField(
@@ -123,6 +124,7 @@ class JobForm(forms.ModelForm):
         super().__init__(*args, **kwargs)
         for name in MATERIALS:
             self.fields[name].queryset = self.fields[name].queryset.filter(project=project)  # type: ignore[attr-defined]
+        self.fields["question_codes"].choices = self._questions(project)  # type: ignore[attr-defined]
         self.fields["countries"].choices = [(name, name) for name in known_countries(project)]  # type: ignore[attr-defined]
         limits = {"max_items": (1, None), "samples": (1, 1000), "temperature": (0, 2), "max_tokens": (1, 100_000)}
         for name, (lowest, highest) in limits.items():
@@ -138,16 +140,12 @@ class JobForm(forms.ModelForm):
     def _post_clean(self) -> None:
         """The service makes the job, after its own checks."""
 
-    def clean(self) -> dict[str, Any]:
-        data = super().clean() or {}
-        codes = [code.strip() for code in data.get("question_codes", "").split(",") if code.strip()]
-        data["question_codes"] = codes
-        if data.get("instrument"):
-            try:
-                data["instrument"].questionnaire.only(codes)
-            except QuestionError as error:
-                self.add_error("question_codes", str(error))
-        return data
+    def _questions(self, project: Project) -> list[tuple[str, str]]:
+        """Code and text of each question of the instrument that is chosen, or the only one."""
+        chosen = str((self.data if self.is_bound else self.initial).get("instrument", ""))
+        instruments = list(project.instruments.all())
+        found = [one for one in instruments if str(one.pk) == chosen] or (instruments if len(instruments) == 1 else [])
+        return [(one.code, one.text) for one in found[0].questionnaire.questions] if found else []
 
     def personas(self) -> list[dict[str, str]]:
         """The personas as attributes, in the order of the form; {} is none."""

@@ -133,7 +133,7 @@ class Call(models.Model):
 
     class Status(models.TextChoices):
         PENDING = "pending", "Pending"
-        CLAIMED = "claimed", "Claimed"
+        CLAIMED = "claimed", "In flight"
         OK = "ok", "Answered"
         TRUNCATED = "truncated", "Truncated"
         UNPARSED = "unparsed", "Unparsed"

@@ -10,6 +10,7 @@ from typing import Any
 
 from llm.models import Endpoint, Job, Prompt
 from llm.parsing import answer_format, lettered_options
+from llm.querysets import usual_latency
 from llm.rendering import render_messages
 from materials.content import ordered
 from materials.models import Item
@@ -177,8 +178,9 @@ def _answer_tokens(job: Job) -> int:
 
 
 def _seconds(endpoint: Endpoint, calls: int) -> float | None:
-    """How long the calls take at the endpoint's limits and the latency seen when it was tested; None when unknown."""
-    latency = endpoint.capabilities.get("latency_seconds")
+    """How long the calls take at the endpoint's limits and the latency of its last calls, or of its test without any;
+    None when unknown."""
+    latency = usual_latency(endpoint) or endpoint.capabilities.get("latency_seconds")
     limits = [calls * latency / endpoint.concurrency] if latency else []
     if endpoint.requests_per_minute:
         limits.append(calls / endpoint.requests_per_minute * 60)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
+from statistics import median
 from typing import Any
 
 from django.db import connection
@@ -19,6 +20,7 @@ from responses.models import Respondent, RespondentKind
 
 RATE_WINDOW = timedelta(seconds=30)
 PROBLEMS_SHOWN = 8
+LATENCIES_READ = 200
 COUNTRIES = """
 SELECT DISTINCT field.value
 FROM materials_item AS item JOIN materials_dataset AS dataset ON dataset.id = item.dataset_id,
@@ -37,8 +39,8 @@ class Problem:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a job is. `rate`: calls settled a second, over the last half minute; without one nobody knows the
-    `seconds_left`."""
+    """How far a job is. `rate`: calls settled a second, over the last half minute; without one, or in a job that does
+    not run, nobody knows the `seconds_left`."""
 
     total: int
     settled: int
@@ -54,6 +56,10 @@ class Progress:
     @property
     def failed(self) -> int:
         return sum(count for status, count in self.by_status if status in FAILED)
+
+    @property
+    def in_flight(self) -> int:
+        return dict(self.by_status).get(Call.Status.CLAIMED, 0)
 
 
 def job_progress(job: Job) -> Progress:
@@ -71,6 +77,7 @@ def job_progress(job: Job) -> Progress:
     settled = sum(row["n"] for status, row in by_status.items() if status not in UNSETTLED)
     window = min(RATE_WINDOW, now - (job.started_at or now)).total_seconds()
     rate = sum(row["recent"] for row in by_status.values()) / window if window > 0 else 0.0
+    going = job.status == Job.Status.RUNNING
     tokens = [sum(row[name] or 0 for row in by_status.values()) for name in ("prompt", "completion")]
     return Progress(
         total=total,
@@ -81,7 +88,7 @@ def job_progress(job: Job) -> Progress:
         completion_tokens=tokens[1],
         price=job.endpoint.price(*tokens),
         rate=rate,
-        seconds_left=(total - settled) / rate if rate > 0 and settled < total else None,
+        seconds_left=(total - settled) / rate if going and rate > 0 and settled < total else None,
         problems=_problems(job),
     )
 
@@ -116,6 +123,16 @@ def jobs_with_progress(jobs: Sequence[Job]) -> list[JobRow]:
 
 def project_jobs(project: Project) -> QuerySet[Job]:
     return Job.objects.filter(project=project).select_related("endpoint", "prompt", "dataset", "instrument", "project")
+
+
+def usual_latency(endpoint: Endpoint) -> float | None:
+    """Seconds that a call took of late: the median of the newest answered ones of one job; None without any."""
+    answered = Call.objects.filter(job=OuterRef("pk"), status=Call.Status.OK, latency_seconds__isnull=False)
+    job = Job.objects.filter(Exists(answered), endpoint=endpoint).order_by("-pk").first()
+    if job is None:
+        return None
+    calls = Call.objects.filter(job=job, status=Call.Status.OK, latency_seconds__isnull=False).order_by("-pk")
+    return median(calls.values_list("latency_seconds", flat=True)[:LATENCIES_READ])
 
 
 def job_calls(job: Job, status: str) -> QuerySet[Call]:

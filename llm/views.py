@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
@@ -31,8 +31,13 @@ def jobs(request: MemberRequest, project: Project) -> HttpResponse:
 
 @project_view(*MANAGERS)
 def job_plan(request: MemberRequest, project: Project) -> HttpResponse:
-    form = JobForm(request.POST if request.method == "POST" else None, project=project)
-    if request.method == "POST" and form.is_valid():
+    choosing = "choose" in request.POST
+    form = JobForm(
+        request.POST if request.method == "POST" and not choosing else None,
+        initial=_typed(request.POST) if choosing else None,
+        project=project,
+    )
+    if form.is_bound and form.is_valid():
         try:
             job = services.plan_job(project=project, created_by=request.user, **form.plan())
         except services.JobError as error:
@@ -97,6 +102,12 @@ def call(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     related = ("job__endpoint", "job__prompt", "item", "respondent", "condition", "reused_from")
     found = get_object_or_404(Call.objects.select_related(*related), pk=pk, job__project=project)
     return render(request, "llm/call.html", _context(project) | {"call": found, "job": found.job})
+
+
+def _typed(posted: QueryDict) -> dict[str, Any]:
+    """The form as it was sent to see the questions of the instrument, before anything of it is checked."""
+    several = {name: posted.getlist(name) for name in ("question_codes", "countries", "age_groups", "genders")}
+    return {**posted.dict(), **several, "alone": "alone" in posted}
 
 
 def _context(project: Project) -> dict[str, Any]:

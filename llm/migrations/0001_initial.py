@@ -79,7 +79,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('sample', models.PositiveIntegerField(default=0)),
                 ('orders', models.JSONField(default=dict)),
-                ('status', models.CharField(choices=[('pending', 'Pending'), ('claimed', 'Claimed'), ('ok', 'Answered'), ('truncated', 'Truncated'), ('unparsed', 'Unparsed'), ('refused', 'Refused'), ('error', 'Error')], default='pending', max_length=20)),
+                ('status', models.CharField(choices=[('pending', 'Pending'), ('claimed', 'In flight'), ('ok', 'Answered'), ('truncated', 'Truncated'), ('unparsed', 'Unparsed'), ('refused', 'Refused'), ('error', 'Error')], default='pending', max_length=20)),
                 ('claimed_by', models.UUIDField(blank=True, null=True)),
                 ('lease_until', models.DateTimeField(blank=True, null=True)),
                 ('attempts', models.PositiveIntegerField(default=0)),

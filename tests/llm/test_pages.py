@@ -1,14 +1,18 @@
 """The models pages: planning, starting, watching, stopping, and looking at every call."""
 
+from uuid import uuid4
+
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from llm.models import Job, Prompt
-from llm.services import pause_job
+from llm.planning import make_plan
+from llm.services import JobError, pause_job
 from llm.templatetags.llm_words import duration
 from projects.models import Project
 from responses.services import get_respondent
-from tests.llm.jobs import USER, JobMaker, counts, run_here
+from tests.llm.jobs import CHOICE, USER, JobMaker, counts, run_here
 from tests.model_server import Script, ScriptedModelServer
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -96,7 +100,7 @@ def test_a_form_that_cannot_be_planned_says_why(jobs: JobMaker, client):
     data = {
         "name": "n", "kind": "judge", "dataset": template.dataset_id, "instrument": template.instrument_id,
         "prompt": template.prompt_id, "endpoint": template.endpoint_id, "samples": 0, "temperature": 0,
-        "max_tokens": 5, "seed": 1, "question_codes": "nothing",
+        "max_tokens": 5, "seed": 1, "question_codes": ["nothing"],
     }  # fmt: skip
     answer = client.post(reverse("job_plan", args=[jobs.project.slug]), data)
     assert answer.status_code == 422
@@ -166,6 +170,49 @@ def test_prompts_are_published_in_versions_and_previewed_on_a_real_item(jobs: Jo
     assert "Read &lt;b&gt;: Scenario 0 Answer with one JSON object" in page
     assert Prompt.objects.get(version=2).user == "Read <b>: {{ item.text }}\n{{ answer_format }}"
     assert "no &quot;nothing&quot;" in text(client.post(new, {"name": "x", "user": "{{ item.nothing }}"}, follow=True))
+
+
+def test_the_questions_of_the_chosen_instrument_can_be_ticked(jobs: JobMaker, client, make_instrument):
+    template = jobs.plan("http://127.0.0.1:9/v1")
+    address = reverse("job_plan", args=[jobs.project.slug])
+    assert client.get(address).context["form"].fields["question_codes"].choices == [("answer", "Is this usual?")]
+    other = make_instrument(jobs.project, [CHOICE, CHOICE | {"code": "again"}], name="twice")
+    assert client.get(address).context["form"].fields["question_codes"].choices == []
+    data = {
+        "name": "Typed", "kind": "judge", "dataset": template.dataset_id, "instrument": other.pk,
+        "prompt": template.prompt_id, "endpoint": template.endpoint_id, "samples": 1, "temperature": 0,
+        "max_tokens": 5, "seed": 1,
+    }  # fmt: skip
+    page = client.post(address, data | {"choose": "1", "samples": "none"})
+    assert [code for code, _ in page.context["form"].fields["question_codes"].choices] == ["answer", "again"]
+    assert 'value="Typed"' in text(page)
+    assert "error" not in text(page)
+    client.post(address, data | {"question_codes": ["again"]})
+    assert Job.objects.get(name="Typed").question_codes == ["again"]
+
+
+def test_a_paused_job_says_what_is_in_flight_and_not_how_long(jobs: JobMaker, client):
+    job = jobs.start("http://127.0.0.1:9/v1", n=4)
+    calls = list(job.calls.all())
+    job.calls.filter(pk=calls[0].pk).update(status="ok", values={}, finished_at=timezone.now(), latency_seconds=3)
+    lease = {"claimed_by": uuid4(), "lease_until": timezone.now()}
+    job.calls.filter(pk=calls[1].pk).update(status="claimed", **lease)
+    assert " left<" in text(client.get(url("job", job)))
+    pause_job(job=job)
+    page = text(client.get(url("job", job)))
+    assert " left<" not in page
+    assert "1 call in flight will finish; no more are started." in page
+    assert "hx-get" in page
+    assert "<dt>Sample</dt>" not in text(client.get(url("call", job, pk=calls[0].pk)))
+    planned = jobs.plan(job.endpoint, n=32, slug="later")
+    assert make_plan(planned).seconds == 32 * 3 / 8  # eight calls at once, each as long as the last ones
+
+
+def test_items_without_what_the_questions_show_cannot_be_planned(jobs: JobMaker):
+    options = [{"code": "a", "text_field": "left"}, {"code": "b", "text": "Neither"}]
+    with pytest.raises(JobError, match=r"^Item scenarios-5-0 has no field left, which the questions show; choose"):
+        jobs.plan("http://127.0.0.1:9/v1", questions=[CHOICE | {"options": options}])
+    assert not Job.objects.exists()
 
 
 @pytest.mark.parametrize("name", ["jobs", "job", "job_live", "calls"])
