@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from .checks import known_option, whole_counts
+from .ratings import ratings_table
 from .result import Estimate
 
 FloatArray = NDArray[np.float64]
@@ -115,7 +117,8 @@ def specific_agreement(counts: ArrayLike, *, category: int) -> Estimate:
     0.6666666666666666
     """
     table = _paired(counts)
-    chosen = table[:, category]
+    known_option(category, range(table.shape[1]), what="category (a column number)")
+    chosen = table[:, int(category)]
     chances = np.sum(chosen * (table.sum(axis=1) - 1))
     if not chances:
         return Estimate.undefined(f"category {category} was never chosen on an item with two ratings", n=len(table))
@@ -131,7 +134,7 @@ def cohen_kappa(ratings: pd.DataFrame) -> Estimate:
     >>> cohen_kappa(pd.DataFrame({"r": [1, 1, 0, 0], "s": [1, 0, 0, 0]})).value
     0.5
     """
-    raters = ratings.dropna(axis="columns", how="all")
+    raters = ratings_table(ratings).dropna(axis="columns", how="all")
     if raters.shape[1] != 2:
         return Estimate.undefined(f"it compares exactly two raters, here are {raters.shape[1]}")
     both = raters.dropna()
@@ -154,6 +157,7 @@ def unanimity(ratings: pd.DataFrame) -> Estimate:
     >>> unanimity(pd.DataFrame({"r": [1, 1, 0], "s": [1, 0, None]}))
     Estimate(value=0.5, n=2, low=nan, high=nan, reason='1 of 3 items left out: not rated by every rater')
     """
+    ratings = ratings_table(ratings)
     if ratings.shape[1] < 2:
         return Estimate.undefined(f"it needs two raters, here are {ratings.shape[1]}")
     complete = ratings.dropna()
@@ -166,10 +170,7 @@ def unanimity(ratings: pd.DataFrame) -> Estimate:
 
 
 def _table(counts: ArrayLike) -> FloatArray:
-    table = np.asarray(counts, dtype=np.float64)
-    if table.ndim != 2 or (table < 0).any():
-        raise ValueError("Agreement needs a table of counts of 0 or more, items in rows and categories in columns.")
-    return table
+    return whole_counts(counts, what="The table of items x categories")
 
 
 def _paired(counts: ArrayLike) -> FloatArray:

@@ -11,6 +11,7 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
+from .checks import at_least_one, generator
 from .items import FloatArray, ItemRates, item_rates
 from .resampling import Statistic, bootstrap_interval, weighted_mean, weighted_pearson
 from .result import Estimate
@@ -129,6 +130,8 @@ def alignment_summary(items: pd.DataFrame, *, n_resamples: int = 2000, seed: int
     >>> summary["signed_culture_gap"]
     Estimate(value=0.25, n=2, low=-0.25, high=0.75, reason='')
     """
+    at_least_one(n_resamples, what="n_resamples")
+    generator(seed)
     rates = item_rates(items)
     summary = {
         name: _with_interval(_point(statistic(rates), rates), statistic(rates), rates, n_resamples, seed)

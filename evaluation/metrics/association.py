@@ -11,16 +11,18 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from scipy.special import gammaln
 
+from .checks import numbers, whole_counts
 from .result import NAN, Estimate
 
 FloatArray = NDArray[np.float64]
 
+TABLE = "The table of levels x outcomes"
 TOO_SMALL = "it needs two levels and two outcomes that occur"
 
 
 @dataclass(frozen=True, slots=True)
 class ChiSquare:
-    """Pearson's chi-square test of independence; NaN and no degrees of freedom where undefined.
+    """Pearson's chi-square test of independence; NaN, no degrees of freedom and a `reason` where undefined.
 
     `log10_p` stays finite where `p` is below the smallest float.
     """
@@ -30,6 +32,7 @@ class ChiSquare:
     dof: int | None
     p: float
     log10_p: float
+    reason: str = ""
 
 
 def chi_square(counts: ArrayLike, *, yates: bool = False) -> ChiSquare:
@@ -41,7 +44,7 @@ def chi_square(counts: ArrayLike, *, yates: bool = False) -> ChiSquare:
     """
     table = _occurring(counts)
     if min(table.shape) < 2:
-        return ChiSquare(int(table.sum()), NAN, None, NAN, NAN)
+        return ChiSquare(int(table.sum()), NAN, None, NAN, NAN, TOO_SMALL)
     test = stats.chi2_contingency(table, correction=yates)
     chi2, dof = float(test.statistic), int(test.dof)
     return ChiSquare(int(table.sum()), chi2, dof, float(test.pvalue), _log_tail(chi2, dof) / math.log(10))
@@ -87,7 +90,7 @@ def phi_coefficient(counts: ArrayLike) -> Estimate:
     >>> phi_coefficient([[12, 20], [14, 12]]).value.__round__(4)
     -0.1635
     """
-    table = np.asarray(counts, dtype=np.float64)
+    table = whole_counts(counts, what=TABLE)
     margins = np.concatenate([table.sum(axis=0), table.sum(axis=1)])
     if table.shape != (2, 2) or not margins.all():
         return Estimate.undefined("it needs a 2 x 2 table without an empty row or column", n=int(table.sum()))
@@ -102,7 +105,9 @@ def benjamini_hochberg(p_values: ArrayLike) -> FloatArray:
     >>> benjamini_hochberg([0.01, float("nan"), 0.04]).tolist()
     [0.02, nan, 0.04]
     """
-    p = np.asarray(p_values, dtype=np.float64)
+    p = numbers(p_values, what="The p-values", ndim=1)
+    if ((p < 0) | (p > 1)).any():
+        raise ValueError("The p-values must lie between 0 and 1, NaN where a test is undefined.")
     q, known = np.full(p.shape, np.nan), ~np.isnan(p)
     if known.any():
         q[known] = stats.false_discovery_control(p[known], method="bh")
@@ -110,10 +115,7 @@ def benjamini_hochberg(p_values: ArrayLike) -> FloatArray:
 
 
 def _occurring(counts: ArrayLike) -> NDArray[np.int64]:
-    given = np.asarray(counts)
-    table = given.astype(np.int64)
-    if table.ndim != 2 or (table < 0).any() or (table != given).any():
-        raise ValueError("Association needs a table of whole counts, levels in rows and outcomes in columns.")
+    table = whole_counts(counts, what=TABLE).astype(np.int64)
     occurring: NDArray[np.int64] = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
     return occurring
 

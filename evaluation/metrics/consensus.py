@@ -9,6 +9,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from . import agreement
+from .checks import at_least_one, coded_answers, same_length, unit_codes
+from .items import cell_counts
 from .result import Estimate
 
 FloatArray = NDArray[np.float64]
@@ -80,7 +82,8 @@ def answer_consistency(first: ArrayLike, second: ArrayLike) -> Estimate:
     >>> answer_consistency([1, 0, 1, float("nan")], [1, 1, 1, 0]).n
     3
     """
-    one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    one, other = coded_answers(first, what="The first answers"), coded_answers(second, what="The second answers")
+    same_length("Consistency of answers", first=one, second=other)
     both = ~(np.isnan(one) | np.isnan(other))
     if not both.any():
         return Estimate.undefined(NO_PAIRS)
@@ -98,7 +101,10 @@ def majority_consistency(first: ArrayLike, second: ArrayLike, items: ArrayLike) 
     >>> majority_consistency([1, 0, 1], [1, 1, 0], ["x", "x", "y"]).value
     0.5
     """
-    answers = pd.DataFrame({"first": first, "second": second, "item": items})
+    one, other = coded_answers(first, what="The first answers"), coded_answers(second, what="The second answers")
+    codes = unit_codes(items, what="The items")
+    same_length("Consistency of majorities", first=one, second=other, items=codes)
+    answers = pd.DataFrame({"first": one, "second": other, "item": codes})
     shares = answers.groupby("item")[["first", "second"]].mean().dropna()
     if shares.empty:
         return Estimate.undefined("no item has a valid answer to both questions")
@@ -107,5 +113,7 @@ def majority_consistency(first: ArrayLike, second: ArrayLike, items: ArrayLike) 
 
 
 def _counts(cells: pd.DataFrame, min_n: int) -> tuple[FloatArray, FloatArray]:
-    enough = cells[cells["n"] >= max(min_n, 1)]
-    return enough["n"].to_numpy(dtype=np.float64), enough["n_culture"].to_numpy(dtype=np.float64)
+    at_least_one(min_n, what="min_n")
+    counts = cell_counts(cells, what="The cells frame")
+    n, culture = counts[counts[:, 0] >= min_n].T
+    return n, culture

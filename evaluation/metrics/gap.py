@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
+from .checks import coded_answers, confidence_level, same_length, unit_codes, whole_counts
 from .result import NAN, Estimate
 
 FloatArray = NDArray[np.float64]
@@ -19,7 +20,8 @@ class NormPersonalGap:
     `gap` uses every available answer; `paired` only pairs, with `n` the number of pairs and its interval from
     `cluster_se`, the standard error that lets answers of one respondent depend on each other. `wald_se` and
     `mcnemar_p`, the exact two-sided p-value for pairs that differ, treat all pairs as independent, so both can be too
-    small where respondents gave several. Undefined numbers are NaN.
+    small where respondents gave several. Undefined numbers are NaN; `reason` says why for those over all answers,
+    `paired.reason` for the others.
     """
 
     n_personal: int
@@ -33,6 +35,7 @@ class NormPersonalGap:
     wald_se: float
     cluster_se: float
     mcnemar_p: float
+    reason: str
 
 
 def norm_personal_gap(
@@ -51,12 +54,16 @@ def norm_personal_gap(
     >>> result.gap, result.n_personal_only, result.mcnemar_p
     (0.5, 2, 0.5)
     """
-    own, others = np.asarray(personal, dtype=np.float64), np.asarray(norm, dtype=np.float64)
+    confidence_level(level, what="level")
+    own = coded_answers(personal, what="The personal answers")
+    others = coded_answers(norm, what="The norm answers")
+    clusters = unit_codes(respondents, what="The respondents")
+    same_length("The gap", personal=own, norm=others, respondents=clusters)
     own_rate, others_rate = _rate(own), _rate(others)
     both = ~(np.isnan(own) | np.isnan(others))
     difference = own[both] - others[both]
     personal_only, norm_only = int(np.sum(difference > 0)), int(np.sum(difference < 0))
-    cluster_se = _cluster_se(difference, np.asarray(respondents)[both])
+    cluster_se = _cluster_se(difference, clusters[both])
     return NormPersonalGap(
         n_personal=int(np.sum(~np.isnan(own))),
         n_norm=int(np.sum(~np.isnan(others))),
@@ -69,6 +76,7 @@ def norm_personal_gap(
         wald_se=float(difference.std() / math.sqrt(difference.size)) if difference.size else NAN,
         cluster_se=cluster_se,
         mcnemar_p=mcnemar_exact(personal_only, norm_only) if difference.size else NAN,
+        reason=_why_no_gap(own_rate, others_rate),
     )
 
 
@@ -78,9 +86,16 @@ def mcnemar_exact(first_only: int, second_only: int) -> float:
     >>> mcnemar_exact(8, 3)
     0.2265625
     """
-    if first_only + second_only == 0:
+    counts = whole_counts([first_only, second_only], what="The pairs that differ", ndim=1)
+    first, second = (int(count) for count in counts)
+    if first + second == 0:
         return 1.0
-    return float(stats.binomtest(first_only, first_only + second_only, 0.5).pvalue)
+    return float(stats.binomtest(first, first + second, 0.5).pvalue)
+
+
+def _why_no_gap(personal: float, norm: float) -> str:
+    without = [name for name, rate in (("personal", personal), ("norm", norm)) if math.isnan(rate)]
+    return f"no valid answer to the {' and the '.join(without)} question" if without else ""
 
 
 def _rate(answers: FloatArray) -> float:

@@ -12,6 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from .checks import column_names, columns_present, joined, kind, same_length, unique_rows, whole_counts
+
 FloatArray = NDArray[np.float64]
 
 _COUNTS = ("n_human", "n_human_culture", "n_model", "n_model_culture")
@@ -23,6 +25,9 @@ def follows_culture(answers: pd.Series, *, culture: str, preference: str) -> pd.
     >>> follows_culture(pd.Series([" a", "B", "C", None]), culture="A", preference="B").tolist()
     [1.0, 0.0, nan, nan]
     """
+    if not isinstance(answers, pd.Series):
+        raise ValueError(f"Answers must be one column, a pandas Series; this is {kind(answers)}.")
+    check_labels(culture, preference)
     normal = answers.astype("string").str.strip().str.upper()
     codes = {culture.strip().upper(): 1.0, preference.strip().upper(): 0.0}
     return normal.map(codes).astype(np.float64)
@@ -39,7 +44,10 @@ def count_answers(
     >>> count_answers(frame, by=["item"], answer="answer", culture="A", preference="B").values.tolist()
     [['x', 2, 1], ['y', 0, 0]]
     """
-    keys = list(by)
+    keys = column_names(by, what="by")
+    if taken := {"n", "n_culture"} & set(keys):
+        raise ValueError(f"by cannot name {', '.join(sorted(taken))}: the counts are called so; rename the column.")
+    columns_present(answers, list(dict.fromkeys([*keys, answer])), what="The answers frame")
     coded = answers[keys].assign(n=follows_culture(answers[answer], culture=culture, preference=preference))
     counted = coded.groupby(keys, sort=False)["n"].agg(n="count", n_culture="sum").reset_index()
     return counted.astype({"n": np.int64, "n_culture": np.int64})
@@ -55,9 +63,12 @@ def pair_counts(human: pd.DataFrame, model: pd.DataFrame, *, on: Sequence[str]) 
     >>> pair_counts(human, model, on=["item"]).values.tolist()
     [['x', 4, 1, 1, 1]]
     """
+    keys = column_names(on, what="on")
+    for side, what in ((human, "The human counts"), (model, "The model counts")):
+        counted_units(side, keys, what=what)
     names = {"n": "n_human", "n_culture": "n_human_culture"}
     other = {"n": "n_model", "n_culture": "n_model_culture"}
-    return human.rename(columns=names).merge(model.rename(columns=other), on=list(on), how="inner")
+    return joined(human.rename(columns=names), model.rename(columns=other), on=keys, what="Pairing people and models")
 
 
 def items_frame(
@@ -68,8 +79,10 @@ def items_frame(
     >>> items_frame([4], [3], [2], [1]).values.tolist()
     [[0, 4, 3, 2, 1]]
     """
-    columns = dict(zip(_COUNTS, (n_human, n_human_culture, n_model, n_model_culture), strict=True))
-    return pd.DataFrame({"item": range(len(n_human)), **columns})
+    given = zip(_COUNTS, (n_human, n_human_culture, n_model, n_model_culture), strict=True)
+    columns = {name: whole_counts(counts, what=name, ndim=1).astype(np.int64) for name, counts in given}
+    same_length("An items frame", **columns)
+    return pd.DataFrame({"item": range(len(columns["n_human"])), **columns})
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +115,7 @@ class ItemRates:
 
 
 def item_rates(items: pd.DataFrame) -> ItemRates:
-    """Rates from an items frame. Missing columns or impossible counts raise ValueError.
+    """Rates from an items frame. Missing columns, repeated items or impossible counts raise ValueError.
 
     >>> rates = item_rates(items_frame([4, 3], [2, 1], [2, 0], [2, 0]))
     >>> rates.human.tolist(), rates.model.tolist(), rates.human_majority.tolist(), rates.left_out
@@ -124,20 +137,51 @@ def item_rates(items: pd.DataFrame) -> ItemRates:
 
 
 def check_counts(items: pd.DataFrame) -> FloatArray:
-    """The four columns of counts, shape (items, 4); missing columns or impossible counts raise ValueError.
+    """The four columns of counts, shape (items, 4); missing columns, repeated items or impossible counts raise
+    ValueError.
 
     >>> check_counts(items_frame([4], [3], [2], [1])).tolist()
     [[4.0, 3.0, 2.0, 1.0]]
     """
-    missing = [name for name in _COUNTS if name not in items.columns]
-    if missing:
-        raise ValueError(f"The items frame lacks {', '.join(missing)}; it needs {', '.join(_COUNTS)}.")
-    table = items[list(_COUNTS)].to_numpy(dtype=np.float64)
-    totals, culture = table[:, ::2], table[:, 1::2]
-    impossible = ~((culture >= 0) & (culture <= totals)).all(axis=1)
-    if impossible.any():
-        row = int(np.flatnonzero(impossible)[0])
+    what = "The items frame"
+    columns_present(items, ["item", *_COUNTS], what=what)
+    unique_rows(items, ["item"], what=what)
+    return np.column_stack([cell_counts(items, what=what, of=side) for side in ("_human", "_model")])
+
+
+def counted_units(counts: pd.DataFrame, keys: Sequence[str], *, what: str) -> None:
+    """Raise ValueError unless a table of `count_answers` has one row for each combination of the columns `keys`.
+
+    >>> counted_units(pd.DataFrame({"item": ["x"], "n": [2], "n_culture": [1]}), ["item"], what="The human counts")
+    """
+    columns_present(counts, [*keys, "n", "n_culture"], what=what)
+    unique_rows(counts, keys, what=what)
+    cell_counts(counts, what=what)
+
+
+def cell_counts(cells: pd.DataFrame, *, what: str, of: str = "") -> FloatArray:
+    """The columns `n` and `n_culture`, shape (rows, 2), or those of one side; impossible counts raise ValueError.
+
+    >>> cell_counts(pd.DataFrame({"n": [4], "n_culture": [3]}), what="The cells frame").tolist()
+    [[4.0, 3.0]]
+    """
+    columns = [f"n{of}", f"n{of}_culture"]
+    counts = whole_counts(columns_present(cells, columns, what=what)[columns], what=what)
+    above = np.flatnonzero(counts[:, 1] > counts[:, 0])
+    if above.size:
         raise ValueError(
-            f"Row {row} of the items frame has a culture count that is missing, below 0 or above its total."
+            f"Row {above[0]} of {what[0].lower()}{what[1:]} has more in {columns[1]} than in {columns[0]}."
         )
-    return table
+    return counts
+
+
+def check_labels(culture: str, preference: str) -> None:
+    """Raise ValueError unless the labels of the two options are text that differs, however it is written.
+
+    >>> check_labels("A", "B")
+    """
+    labels = [label.strip().upper() if isinstance(label, str) else "" for label in (culture, preference)]
+    if not all(labels) or labels[0] == labels[1]:
+        raise ValueError(
+            f"The labels of culture and preference must be two different texts; here are {culture!r}, {preference!r}."
+        )

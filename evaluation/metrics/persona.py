@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from .alignment import majority_alignment, rate_mae, signed_culture_gap
+from .checks import column_names
 from .items import pair_counts
 from .result import Estimate, mean_of_defined
 
@@ -31,7 +32,7 @@ def subgroup_alignment(human: pd.DataFrame, model: pd.DataFrame, *, cell: Sequen
     >>> result.cells[("IN",)]["rate_mae"].defined, result.means["rate_mae"].value
     (False, 0.5)
     """
-    keys = list(cell)
+    keys = column_names(cell, what="cell")
     joined = pair_counts(human, model, on=[*keys, "item"])
     pairs = dict(iter(joined.groupby(keys)))
     nobody = joined.iloc[:0]

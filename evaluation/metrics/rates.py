@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import entr
 from statsmodels.stats.proportion import proportion_confint
 
+from .checks import at_least_one, coded_answers, generator, same_length, unit_codes
+from .items import cell_counts
 from .resampling import bootstrap_interval
 from .result import Estimate
 
@@ -26,7 +28,7 @@ def choice_rate(chosen: ArrayLike) -> Estimate:
     >>> choice_rate([1.0, 0.0, 1.0, float("nan")]).reason
     '1 of 4 answers left out: invalid'
     """
-    answers = np.asarray(chosen, dtype=np.float64)
+    answers = coded_answers(chosen, what="The answers")
     valid = answers[~np.isnan(answers)]
     if not valid.size:
         return Estimate.undefined(NO_VALID)
@@ -45,8 +47,9 @@ def pooled_culture_rate(cells: pd.DataFrame, *, n_resamples: int, seed: int) -> 
     >>> pooled_culture_rate(pd.DataFrame({"n": [4, 1], "n_culture": [1, 1]}), n_resamples=100, seed=1).value
     0.4
     """
-    answered = cells.loc[cells["n"] > 0, ["n", "n_culture"]]
-    answers, culture = answered.to_numpy(dtype=np.float64).T
+    at_least_one(n_resamples, what="n_resamples")
+    rng, counts = generator(seed), cell_counts(cells, what="The cells frame")
+    answers, culture = counts[counts[:, 0] > 0].T
     if not answers.size:
         return Estimate.undefined("there is no answer")
 
@@ -54,7 +57,7 @@ def pooled_culture_rate(cells: pd.DataFrame, *, n_resamples: int, seed: int) -> 
         rates: FloatArray = (weights @ culture) / (weights @ answers)
         return rates
 
-    interval = bootstrap_interval(rate, np.arange(answers.size), n_resamples=n_resamples, seed=seed)
+    interval = bootstrap_interval(rate, np.arange(answers.size), n_resamples=n_resamples, seed=rng)
     reason = "an interval needs two cells" if answers.size < 2 else ""
     value = float(culture.sum() / answers.sum())
     return Estimate(value, int(answers.sum()), interval.low, interval.high, reason)
@@ -66,7 +69,7 @@ def unknown_rate(chosen: ArrayLike) -> Estimate:
     >>> unknown_rate([1.0, float("nan")]).value
     0.5
     """
-    answers = np.asarray(chosen, dtype=np.float64)
+    answers = coded_answers(chosen, what="The answers")
     if not answers.size:
         return Estimate.undefined("there is no answer")
     return Estimate(float(np.isnan(answers).mean()), answers.size)
@@ -101,8 +104,9 @@ def decision_conflict(chosen: ArrayLike, sources: ArrayLike) -> Estimate:
 
 
 def _shares(chosen: ArrayLike, sources: ArrayLike) -> FloatArray:
-    answers = np.asarray(chosen, dtype=np.float64)
-    valid = ~np.isnan(answers)
-    _, codes = np.unique(np.asarray(sources)[valid], return_inverse=True)
+    answers = coded_answers(chosen, what="The answers")
+    units, valid = unit_codes(sources, what="The sources"), ~np.isnan(answers)
+    same_length("Repeats of one source", chosen=answers, sources=units)
+    _, codes = np.unique(units[valid], return_inverse=True)
     shares: FloatArray = np.bincount(codes, weights=answers[valid]) / np.bincount(codes)
     return shares

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .checks import at_least_one, confidence_level, generator, unit_codes
 from .result import NAN
 
 FloatArray = NDArray[np.float64]
@@ -49,12 +50,13 @@ def bootstrap_interval(
     >>> bool(interval.low < values.mean() < interval.high), interval.n_undefined
     (True, 0)
     """
-    if n_resamples < 1 or not 0 < level < 1:
-        raise ValueError("A bootstrap needs n_resamples of at least 1 and a level between 0 and 1.")
-    labels, codes = np.unique(np.asarray(clusters), return_inverse=True)
-    if labels.size < 2:
+    at_least_one(n_resamples, what="n_resamples")
+    confidence_level(level, what="level")
+    rng, codes = generator(seed), unit_codes(clusters, what="The clusters")
+    n_clusters = np.unique(codes).size
+    if n_clusters < 2:
         return BootstrapInterval(NAN, NAN, n_resamples, n_resamples)
-    draws = _draw_weights(labels.size, n_resamples, np.random.default_rng(seed))
+    draws = _draw_weights(n_clusters, n_resamples, rng)
     values = np.concatenate([statistic(weights[:, codes]) for weights in draws])
     defined = values[~np.isnan(values)]
     if defined.size == 0:

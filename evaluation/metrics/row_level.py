@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from .items import follows_culture
+from .checks import columns_present, joined
+from .items import check_labels, counted_units, follows_culture
 from .result import Estimate
 
 NO_PEOPLE = "no answer belongs to an item that people answered"
@@ -39,14 +40,18 @@ def row_level_alignment(
     >>> result.majority_alignment.n, result.rate_mae.value, result.n_invalid
     (3, 0.25, 1)
     """
-    with_people = human[human["n"] > 0]
-    rows = answers[["item", answer]].merge(with_people, on="item", how="inner")
+    check_labels(culture, preference)
+    counted_units(human, ["item"], what="The human counts")
+    columns_present(answers, list(dict.fromkeys(["item", answer])), what="The answers frame")
+    with_people = human.loc[human["n"] > 0, ["item", "n", "n_culture"]]
+    given = pd.DataFrame({"item": answers["item"], "given": answers[answer]})
+    rows = joined(given, with_people, on=["item"], what="Comparing answers with people")
     if rows.empty:
         nothing = Estimate.undefined(NO_PEOPLE)
         return RowLevelAlignment(nothing, nothing, nothing, 0)
     majority = np.where(2 * rows["n_culture"] >= rows["n"], culture, preference)
-    same = (rows[answer] == majority).to_numpy(dtype=np.float64)
-    chosen = follows_culture(rows[answer], culture=culture, preference=preference)
+    same = (rows["given"] == majority).to_numpy(dtype=np.float64)
+    chosen = follows_culture(rows["given"], culture=culture, preference=preference)
     error = (chosen - rows["n_culture"] / rows["n"]).dropna().to_numpy(dtype=np.float64)
     n_invalid = len(rows) - error.size
     note = f"{n_invalid} of {len(rows)} answers left out: invalid" if n_invalid else ""

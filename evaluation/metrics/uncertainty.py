@@ -4,12 +4,13 @@ The agreement of an item is u = max(h, 1-h), with h the share of culture answers
 split in half. All functions take an items frame (see `items`); `n` counts items. Source: PACT, appendix F.1.
 """
 
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
+from .checks import known_option
 from .items import FloatArray, ItemRates, item_rates
 from .result import Estimate
 
@@ -29,6 +30,7 @@ def uncertainty_correlation(items: pd.DataFrame, *, method: Method) -> Estimate:
     >>> round(uncertainty_correlation(items, method="pearson").value, 6)
     1.0
     """
+    known_option(method, get_args(Method), what="method")
     rates = item_rates(items)
     undefined = why_uncorrelated(rates)
     if undefined:

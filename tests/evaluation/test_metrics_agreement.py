@@ -114,9 +114,9 @@ def test_criteria_pool_by_unit_and_average_by_criterion():
 
 def test_faults_in_ratings_are_named():
     twice = pd.DataFrame({"item": [1, 1], "rater": ["r", "r"], "value": [0, 1]})
-    with pytest.raises(ValueError, match="repeat a rater and item"):
+    with pytest.raises(ValueError, match="one row for each item and rater"):
         ratings_matrix(twice, item="item", rater="rater", value="value")
     with pytest.raises(ValueError, match="'C' is not among the declared categories"):
         category_counts(pd.DataFrame({"r": ["A", "C"]}), ["A", "B"])
-    with pytest.raises(ValueError, match="counts of 0 or more"):
+    with pytest.raises(ValueError, match="whole counts of 0 or more"):
         agreement.observed_agreement([[2, -1]])

@@ -135,9 +135,9 @@ def test_contested_items_take_ties_with_the_median():
 
 
 def test_impossible_items_frames_are_refused():
-    with pytest.raises(ValueError, match="lacks n_model, n_model_culture"):
+    with pytest.raises(ValueError, match="lacks item, n_model, n_model_culture"):
         item_rates(pd.DataFrame({"n_human": [1], "n_human_culture": [1]}))
-    with pytest.raises(ValueError, match="Row 1 of the items frame"):
+    with pytest.raises(ValueError, match="Row 1 of the items frame has more"):
         item_rates(items_frame([2, 2], [1, 3], [1, 1], [1, 1]))
 
 

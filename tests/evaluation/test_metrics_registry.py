@@ -111,18 +111,31 @@ COLUMNS = {"chosen": "first", "personal": "first", "first": "first", "norm": "se
 COLUMNS |= dict.fromkeys(["respondents", "sources", "items"], "unit")
 
 
-def value(metric: Metric, data, options) -> float:
+def computed(metric: Metric, data, options):
     if metric.takes is Takes.CODED:
         parameters = inspect.signature(metric.compute).parameters
-        columns = {name: data[0][COLUMNS[name]] for name in parameters if name in COLUMNS}
-        return metric.read(metric.compute(**columns))
-    return metric.read(metric.compute(*data, **options))
+        return metric.compute(**{name: data[0][COLUMNS[name]] for name in parameters if name in COLUMNS})
+    return metric.compute(*data, **options)
+
+
+def value(metric: Metric, data, options) -> float:
+    return metric.read(computed(metric, data, options))
+
+
+def reason(metric: Metric, found) -> str:
+    own = metric.name.removeprefix("row_level_")
+    return getattr(found, own).reason if metric.takes is Takes.ANSWERS else found.reason
 
 
 def rows_taken(data, order):
     *before, table = data
     taken = table[order] if isinstance(table, np.ndarray) else table.iloc[order].reset_index(drop=True)
     return (*before, taken)
+
+
+def renamed(takes: Takes, data):
+    """The same items under other names, so that an item given twice is two items."""
+    return (data[0].assign(item=range(len(data[0]))),) if takes is Takes.ITEMS else data
 
 
 def other_labels(takes: Takes, data):
@@ -161,7 +174,7 @@ def changed(invariance: Invariance, takes: Takes, data, order):
     if invariance is Invariance.ROWS:
         return rows_taken(data, order)
     if invariance is Invariance.DUPLICATES:
-        return rows_taken(data, [*order, *order])
+        return renamed(takes, rows_taken(data, [*order, *order]))
     return other_labels(takes, data) if invariance is Invariance.LABELS else other_side(takes, data)
 
 
@@ -202,10 +215,9 @@ def test_gaps_turn_with_the_labels_and_bound_each_other(data):
     assert METRICS["rate_abs_diff_of_means"].compute(frame).value <= METRICS["rate_mae"].compute(frame).value + 1e-12
 
 
+@pytest.mark.parametrize(("metric", "options"), CASES, ids=IDS)
 @PROPERTIES
-@given(counts())
-def test_undefined_coefficients_say_why(data):
-    for metric in METRICS.values():
-        if metric.takes is Takes.COUNTS:
-            found = metric.compute(*data, **metric.variants[0])
-            assert found.defined or found.reason
+@given(sample=st.data())
+def test_undefined_values_say_why(metric, options, sample):
+    found = computed(metric, sample.draw(DATA[metric.takes]), options)
+    assert not math.isnan(metric.read(found)) or reason(metric, found)
