@@ -2,6 +2,7 @@
 """Concord's commands. `manage.py serve` brings everything up; the rest are Django's and the apps' own."""
 
 import os
+import signal
 import sys
 
 
@@ -16,6 +17,8 @@ def main() -> int:
         sys.exit("Concord's packages are not installed in this Python; `make demo` installs them into .venv.")
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.dev")
     if sys.argv[1:2] == ["serve"]:
+        # Until `serve` listens for it there is nothing that Ctrl-C would have to stop.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
         # Settings need the services' addresses, so `serve` starts the services before Django.
         from config.serve import main as serve
 

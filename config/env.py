@@ -1,11 +1,15 @@
 """Strict readers of environment variables: a missing or unknown value ends in one sentence that says what to set."""
 
+import base64
 import os
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 
 TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
+MAKE_FERNET_KEY = (
+    "make one with python -c 'from cryptography.fernet import Fernet; print(Fernet.generate_key().decode())'"
+)
 
 
 def text(name: str, default: str | None = None) -> str:
@@ -38,6 +42,25 @@ def integer(name: str, default: int, *, minimum: int = 0) -> int:
 def words(name: str, default: str = "") -> list[str]:
     """A comma-separated list."""
     return [word.strip() for word in os.environ.get(name, default).split(",") if word.strip()]
+
+
+def fernet_keys(name: str) -> list[str]:
+    """A comma-separated list of Fernet keys; the sentence about a wrong one does not repeat it."""
+    keys = words(name)
+    for place, key in enumerate(keys, start=1):
+        if not _is_fernet_key(key):
+            raise ImproperlyConfigured(
+                f"{name}: key {place} of {len(keys)} is not a Fernet key (32 random bytes in URL-safe base64); "
+                f"{MAKE_FERNET_KEY}."
+            )
+    return keys
+
+
+def _is_fernet_key(key: str) -> bool:
+    try:
+        return len(base64.urlsafe_b64decode(key)) == 32
+    except ValueError:
+        return False
 
 
 def var_dir() -> Path:

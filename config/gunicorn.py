@@ -1,10 +1,12 @@
 """gunicorn's settings: `python -m gunicorn --config config/gunicorn.py`. The command line comes after them."""
 
+import os
 from typing import Any
 
 from gunicorn.glogging import Logger
 
 from config import env
+from config.watchdog import end_with_serve
 
 wsgi_app = "config.wsgi:application"
 worker_class = "gthread"
@@ -15,6 +17,10 @@ preload_app = True
 timeout = 60
 graceful_timeout = 20
 keepalive = 5
+# By default all instances of a user share one socket in ~/.gunicorn, and nothing here uses it.
+control_socket_disable = True
+# A page that nobody waits for any more must not keep the database busy. Commands and workers may take longer.
+os.environ["CONCORD_STATEMENT_SECONDS"] = str(env.integer("WEB_STATEMENT_SECONDS", 60))
 # No access log: Django's request log has every page, without query strings (config/logs.py).
 
 
@@ -26,3 +32,7 @@ class QuietLogger(Logger):
 
 
 logger_class = QuietLogger
+
+
+def on_starting(server: object) -> None:
+    end_with_serve()

@@ -66,7 +66,8 @@ def start(
     """Start a process in a group of its own, its output appended to `log`, `stdin` written to it and closed.
 
     A group of its own keeps Ctrl-C in the terminal away from it: the parent decides the order in which children stop.
-    On Linux the kernel sends `stop_signal` when the parent dies, however it dies.
+    On Linux the kernel sends `stop_signal` when the parent dies, however it dies; see config/watchdog.py for what that
+    leaves running.
     """
     with _open_log(log) as output:
         process = subprocess.Popen(

@@ -12,13 +12,16 @@ import time
 from importlib.util import find_spec
 from pathlib import Path
 
+from django.core.exceptions import ImproperlyConfigured
+
 from config import embedded
 from config.env import var_dir
 from config.healthcheck import problem
 from config.model_process import model_problem, start_model
-from config.preflight import check_folder, check_port, hold_lock
+from config.preflight import check_environment, check_folder, check_packages, check_port, hold_lock
 from config.processes import ROOT, Child, StartError, StopRequested, python, stop_on_signals, wait_until
 from config.supervisor import Supervisor
+from config.watchdog import SERVE_PID
 
 PREPARE_SECONDS = 600
 READY_SECONDS = 300
@@ -36,6 +39,8 @@ def main(arguments: list[str]) -> int:
         check_folder(var)
         with hold_lock(var):
             check_port(options.host, options.port)
+            check_packages()
+            check_environment()
             try:
                 Instance(options, var, supervisor).run()
             finally:
@@ -44,7 +49,7 @@ def main(arguments: list[str]) -> int:
     except StopRequested:
         print("Stopped.", flush=True)
         return 0
-    except StartError as error:
+    except (StartError, ImproperlyConfigured) as error:
         print(f"serve: {error}", file=sys.stderr, flush=True)
     except OSError as error:
         if error.errno != errno.ENOSPC:
@@ -57,9 +62,21 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="manage.py serve", description="Start everything, until Ctrl-C.")
     parser.add_argument("--demo", action="store_true", help="load the demo project and fill it")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: this machine only)")
-    parser.add_argument("--port", type=int, default=8000)
-    parser.add_argument("--workers", type=int, default=2, help="gunicorn processes, four threads each")
+    parser.add_argument("--port", type=_port, default=8000, help="1 to 65535 (default: 8000)")
+    parser.add_argument("--workers", type=_positive, default=2, help="gunicorn processes, four threads each")
     return parser.parse_args(arguments)
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port; give a whole number from 1 to 65535")
+    return int(text)
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes; give a whole number of at least 1")
+    return int(text)
 
 
 class Instance:
@@ -69,6 +86,7 @@ class Instance:
         self.options, self.var, self.supervisor = options, var, supervisor
         self.started = time.monotonic()
         self.environment = os.environ | {"CONCORD_VAR": str(var), "PYTHONUNBUFFERED": "1"}
+        self.environment[SERVE_PID] = str(os.getpid())
         if options.host not in EVERYWHERE:  # Django answers only to its own names
             self.environment.setdefault("ALLOWED_HOSTS", f"localhost,127.0.0.1,[::1],{options.host}")
         self.bind = _address(options.host, options.port)
@@ -162,11 +180,13 @@ class Instance:
         self._say("web server")
 
     def _start_worker(self) -> None:
+        celery = ("-m", "celery", "-A", "config.celery")
+        arguments = ("worker", "--concurrency=2", "--loglevel=INFO", "--without-mingle", "--without-gossip")
+        # SIGQUIT: leave soon, what was not finished is claimed again.
+        worker = self._run("The worker", *celery, *arguments, log="worker", stop="SIGQUIT")
         schedule = self.var / "run" / "celerybeat-schedule"
-        arguments = ["-m", "celery", "-A", "config.celery", "worker", "--beat", "--schedule", schedule]
-        arguments += ["--concurrency=2", "--loglevel=INFO", "--without-mingle", "--without-gossip"]
-        # One beat inside the one worker saves a process. SIGQUIT: leave soon, what was not finished is claimed again.
-        self.supervisor.programs.append(self._run("The worker", *arguments, log="worker", stop="SIGQUIT"))
+        beat = self._run("Beat", *celery, "beat", "--schedule", schedule, "--pidfile=", log="beat")
+        self.supervisor.programs += [worker, beat]
         self._say("worker and beat")
 
     def _say_addresses(self) -> None:

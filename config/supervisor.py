@@ -1,5 +1,6 @@
 """Keeps the processes of one instance together: when one of them ends, or someone asks, all of them end."""
 
+import signal
 import time
 
 from config.processes import Child, StartError, last_line, wait_until
@@ -24,17 +25,15 @@ class Supervisor:
         """Raise StartError when a child has ended by itself."""
         for child in self.services + self.programs:
             if not child.alive:
-                raise StartError(
-                    f"{child.name} stopped (exit code {child.process.returncode}): "
-                    f"{last_line(child.log) or 'it said nothing'} (log: {child.log})."
-                )
+                raise StartError(how_it_ended(child))
 
     def wait(self, child: Child, seconds: float) -> None:
         """Wait for a task to succeed; raises StartError when it fails or one of the others ends."""
         wait_until(lambda: self.checked(not child.alive), seconds)
         if child.alive or child.process.returncode != 0:
+            fault = f"{child.name} takes longer than {seconds:g} s (log: {child.log})." if child.alive else ""
             child.stop(timeout=1)
-            raise StartError(f"{child.name} failed: {last_line(child.log)} (log: {child.log}).")
+            raise StartError(fault or how_it_ended(child))
 
     def watch(self) -> None:
         """Return never: raises StartError when a child ends, StopRequested when someone asks."""
@@ -54,7 +53,7 @@ class Supervisor:
         if task.process.returncode == 0:
             print(f"{task.name}: done.", flush=True)
         else:
-            print(f"{task.name} failed: {last_line(task.log)} (log: {task.log}).", flush=True)
+            print(how_it_ended(task), flush=True)
 
     def stop(self) -> None:
         """End every child: tasks and programs together, then the services, the last started first."""
@@ -66,3 +65,21 @@ class Supervisor:
             child.stop(timeout=max(deadline - time.monotonic(), 0.1))
         for child in reversed(self.services):
             child.stop(timeout=STOP_SECONDS)
+
+
+def how_it_ended(child: Child) -> str:
+    """One sentence. The log's last line is the reason only when the process itself reported a fault."""
+    code = child.process.returncode
+    if code < 0:
+        return f"{child.name} was ended by {_signal_name(-code)} (log: {child.log})."
+    if code == 0:
+        return f"{child.name} ended by itself (log: {child.log})."
+    reason = last_line(child.log).removeprefix("django.core.exceptions.ImproperlyConfigured: ").rstrip(".")
+    return f"{child.name} stopped with exit code {code}: {reason or 'it said nothing'} (log: {child.log})."
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # real-time signals have no names
+        return f"signal {number}"

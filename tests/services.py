@@ -6,17 +6,14 @@ each has its own database (pytest-django) and its own numbered Valkey database (
 
 import atexit
 import os
-import shutil
-import tempfile
-from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 from config.embedded import start_postgres, start_valkey
+from config.temporary import temporary_folder
 
 
 def _start() -> None:
-    folder = Path(tempfile.mkdtemp(prefix="concord-tests-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder = temporary_folder("tests")
     if not os.environ.get("DATABASE_URL"):
         postgres = start_postgres(folder / "postgres", folder / "postgres.log", durable=False)
         atexit.register(postgres.stop)

@@ -69,7 +69,8 @@ TEMPLATES = [
     },
 ]
 
-DATABASES = {"default": database_settings(env.text("DATABASE_URL"))}
+# config/gunicorn.py sets the limit for the web processes.
+DATABASES = {"default": database_settings(env.text("DATABASE_URL"), env.integer("CONCORD_STATEMENT_SECONDS", 0))}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = env.text("REDIS_URL")
@@ -139,7 +140,7 @@ CONTENT_SECURITY_POLICY = {
 LOGGING = logging_config(as_json=False)
 
 # Encrypts endpoint keys and platform ids; the first key encrypts, all of them decrypt (rotation).
-FIELD_KEYS = env.words("CONCORD_FIELD_KEYS")
+FIELD_KEYS = env.fernet_keys("CONCORD_FIELD_KEYS")
 # A model endpoint in the environment stands in for the embedded model.
 MODEL_BASE_URL = env.text("CONCORD_MODEL_BASE_URL", "")
 MODEL_NAME = env.text("CONCORD_MODEL_NAME", "")
@@ -180,6 +181,5 @@ def require_field_keys() -> None:
     """Called by the settings that hold real people's data."""
     if not FIELD_KEYS:
         raise ImproperlyConfigured(
-            "Set CONCORD_FIELD_KEYS to one or more Fernet keys, separated by commas "
-            "(one such key: python -c 'from cryptography.fernet import Fernet; print(Fernet.generate_key().decode())')."
+            f"Set CONCORD_FIELD_KEYS to one or more Fernet keys, separated by commas; {env.MAKE_FERNET_KEY}."
         )

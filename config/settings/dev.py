@@ -14,6 +14,6 @@ from config.settings.base import VAR_DIR  # noqa: E402
 
 DEBUG = env.flag("DEBUG", False)
 SECRET_KEY = local_secret(VAR_DIR, "secret_key")
-FIELD_KEYS = env.words("CONCORD_FIELD_KEYS") or [local_secret(VAR_DIR, "field_key")]
+FIELD_KEYS = env.fernet_keys("CONCORD_FIELD_KEYS") or [local_secret(VAR_DIR, "field_key")]
 ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS")

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from cryptography.fernet import Fernet
 from django.core.exceptions import ImproperlyConfigured
 
 from config import env
@@ -81,3 +82,38 @@ def test_database_on_a_socket_in_a_folder_with_a_space() -> None:
 def test_other_database_addresses_are_refused(url: str) -> None:
     with pytest.raises(ImproperlyConfigured, match="DATABASE_URL must look like postgresql://"):
         database_settings(url)
+
+
+@pytest.mark.parametrize(
+    "url", ["postgresql://me:hidden@db:many/concord", "postgresql://me:hidden@db:70000/concord", "postgresql://[db/x"]
+)
+def test_a_wrong_port_is_a_sentence_without_the_password(url: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match="port or the brackets in DATABASE_URL") as caught:
+        database_settings(url)
+    assert "hidden" not in str(caught.value)
+
+
+def test_a_wrong_port_of_a_socket_is_a_sentence() -> None:
+    with pytest.raises(ImproperlyConfigured, match="The port in DATABASE_URL must be a number"):
+        database_settings("postgresql:///concord?host=/run&port=many")
+
+
+def test_the_limit_of_a_statement_joins_other_options() -> None:
+    settings = database_settings("postgresql://db/concord?options=-c%20search_path%3Dmine", 60)
+    assert settings["OPTIONS"] == {"options": "-c search_path=mine -c statement_timeout=60s"}
+
+
+def test_fernet_keys(given: Callable[[str | None], None]) -> None:
+    keys = [Fernet.generate_key().decode(), Fernet.generate_key().decode()]
+    given(", ".join(keys))
+    assert env.fernet_keys("PLACE") == keys
+    given(None)
+    assert env.fernet_keys("PLACE") == []
+
+
+@pytest.mark.parametrize("wrong", ["abc", "ü" * 44, "YWJj"])
+def test_what_is_no_fernet_key_is_refused_and_not_repeated(given: Callable[[str | None], None], wrong: str) -> None:
+    given(f"{Fernet.generate_key().decode()},{wrong}")
+    with pytest.raises(ImproperlyConfigured, match="PLACE: key 2 of 2 is not a Fernet key") as caught:
+        env.fernet_keys("PLACE")
+    assert wrong not in str(caught.value)

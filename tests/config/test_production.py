@@ -64,3 +64,10 @@ def test_manage_says_the_fault_in_one_line() -> None:
     result = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert result.returncode == 2
     assert result.stderr == "manage.py: Set the environment variable DATABASE_URL.\n"
+
+
+@pytest.mark.parametrize("settings", ["config.settings.prod", "config.settings.dev"])
+def test_a_field_key_that_is_none_is_refused_at_start(settings: str) -> None:
+    result = _python(f"import {settings}", COMPLETE | {"CONCORD_FIELD_KEYS": "abc"})
+    assert result.returncode != 0
+    assert "CONCORD_FIELD_KEYS: key 1 of 1 is not a Fernet key" in result.stderr.splitlines()[-1]

@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
+from celery import Celery
 
 from config.embedded import free_port
 from config.preflight import check_folder, check_port, hold_lock
@@ -30,8 +31,8 @@ def var(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def serve(var: Path) -> Iterator[Callable[..., "Served"]]:
     started: list[Served] = []
 
-    def run(*arguments: str) -> Served:
-        started.append(Served(var, arguments))
+    def run(*arguments: str, settings: str = "config.settings.dev") -> Served:
+        started.append(Served(var, arguments, settings))
         return started[-1]
 
     yield run
@@ -43,12 +44,12 @@ def serve(var: Path) -> Iterator[Callable[..., "Served"]]:
 class Served:
     """A running `manage.py serve`; `output()` is what it has printed."""
 
-    def __init__(self, var: Path, arguments: tuple[str, ...]) -> None:
+    def __init__(self, var: Path, arguments: tuple[str, ...], settings: str) -> None:
         self.var, self.port = var, free_port()
         var.mkdir(parents=True, exist_ok=True)
         self.printed = var / "printed.txt"
-        names = {"DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE"}
-        env = {name: value for name, value in os.environ.items() if name not in names} | {"CONCORD_VAR": str(var)}
+        env = {name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "REDIS_URL"}}
+        env |= {"CONCORD_VAR": str(var), "DJANGO_SETTINGS_MODULE": settings}
         command = [sys.executable, ROOT / "manage.py", "serve", "--port", str(self.port), *arguments]
         self.begun = time.monotonic()
         with self.printed.open("w") as output:
@@ -131,8 +132,33 @@ def test_kill_9_leaves_nothing_behind_and_the_death_of_one_child_ends_all(serve:
     started = second.descendants()
     os.kill(int((second.var / "postgres" / "postmaster.pid").read_text().split("\n")[0]), signal.SIGKILL)
     assert second.process.wait(40) == 1
-    assert "serve: PostgreSQL stopped (exit code -9)" in second.output()
+    assert "serve: PostgreSQL was ended by SIGKILL (log: " in second.output()
     assert _gone(started, 3)
+
+
+@LINUX
+def test_kill_9_while_a_worker_is_busy_leaves_nothing_behind(serve: Callable[..., Served]) -> None:
+    served = serve(settings="tests.config.busy")
+    served.wait_until_ready()
+    addresses = dict(line.split("=", 1) for line in (served.var / "run" / "services.env").read_text().splitlines())
+    with Celery(broker=addresses["REDIS_URL"]) as sender:
+        for _ in range(6):  # more than the worker has processes: some wait inside it
+            sender.send_task("tests.config.busy.stay")
+    log = served.var / "log" / "worker.log"
+    assert wait_until(lambda: log.read_text().count("I stay") >= 2, 60), log.read_text()
+    started = served.descendants()
+    served.process.kill()
+    served.process.wait()
+    assert _gone(started, 15), _commands(started)
+    again = serve()
+    again.wait_until_ready()
+    again.process.send_signal(signal.SIGTERM)
+    assert again.process.wait(40) == 0
+
+
+def _commands(pids: set[int]) -> list[str]:
+    """What still runs of these, for the message of a failed test."""
+    return [Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ") for pid in pids & set(_processes())]
 
 
 def test_a_busy_port_is_a_sentence(
