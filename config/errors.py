@@ -1,15 +1,35 @@
-"""The answer to a fault of the program. It asks neither the database nor the session, which may be what failed."""
+"""Answers to a fault of the program and to requests that cannot be read.
 
-from django.http import HttpRequest, HttpResponse, HttpResponseServerError, JsonResponse
+They ask neither the database nor the session: those may be what failed, or what the request cannot be trusted with.
+"""
+
+from django.core.exceptions import DisallowedHost, RequestDataTooBig, TooManyFieldsSent
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template import loader
 from structlog.contextvars import get_contextvars
+
+PARTICIPANTS, PROGRAMS = "/s/", "/api/"
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Words for whoever asked: a participant, who knows nobody here; a program; or somebody with a login."""
     request_id = get_contextvars().get("request_id", "")
-    if request.path.startswith("/api/"):
+    if request.path.startswith(PROGRAMS):
         detail = f"The server failed; the request may not have been carried out. Its log has it as {request_id}."
         return JsonResponse({"detail": detail}, status=500)
-    template = "studies/participant/failed.html" if request.path.startswith("/s/") else "500.html"
-    return HttpResponseServerError(loader.render_to_string(template, {"request_id": request_id}))
+    template = "studies/participant/failed.html" if request.path.startswith(PARTICIPANTS) else "500.html"
+    return HttpResponse(loader.render_to_string(template, {"request_id": request_id}), status=500)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """What is wrong with a request that was refused before anything of it was stored."""
+    too_large = isinstance(exception, (RequestDataTooBig, TooManyFieldsSent))
+    if request.path.startswith(PROGRAMS):
+        detail = "The request is too large." if too_large else "The request cannot be read."
+        return JsonResponse({"detail": f"{detail} Nothing of it was carried out."}, status=400)
+    context = {
+        "too_large": too_large,
+        "unknown_name": isinstance(exception, DisallowedHost),
+        "participant": request.path.startswith(PARTICIPANTS),
+    }
+    return HttpResponse(loader.render_to_string("400.html", context), status=400)

@@ -5,6 +5,7 @@ from django.urls import include, path
 from config import health
 from studies import participant_urls
 
+handler400 = "config.errors.bad_request"
 handler500 = "config.errors.server_error"
 
 urlpatterns = [

@@ -26,7 +26,7 @@ class Command(BaseCommand):
         # Other users of this machine must not read the password.
         notes.touch(mode=0o600)
         notes.write_text(json.dumps({"password": password, "lines": lines}), encoding="utf-8")
-        self.stdout.write("\n".join(lines))
+        self.stdout.write(f"The demo project is there; its logins are in {notes}.")
 
 
 def _known_password(notes: Any) -> str:
