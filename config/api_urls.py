@@ -11,7 +11,19 @@ from projects import api as projects
 from responses import api as responses
 from studies import api as studies
 
+LISTS = {
+    "schema": "api_schema",
+    "about": "api_project",
+    "datasets": "api_datasets",
+    "instruments": "api_instruments",
+    "responses": "api_responses",
+    "label_projects": "api_label_projects",
+    "studies": "api_studies",
+    "jobs": "api_jobs",
+    "reports": "api_reports",
+}
 urlpatterns = [
+    path("", projects.IndexView.as_view(lists=LISTS), name="api_index"),
     path("schema/", SpectacularAPIView.as_view(), name="api_schema"),
     path("project/", projects.ProjectView.as_view(), name="api_project"),
     path("datasets/", materials.DatasetsView.as_view(), name="api_datasets"),

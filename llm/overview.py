@@ -16,7 +16,7 @@ def box(project: Project) -> Box:
     )
     running = project.jobs.filter(status=Job.Status.RUNNING).count()
     problems = {"could not be read": calls["unread"], "failed": calls["failed"]}
-    state = f"of {calls['planned']:,} calls" if calls["planned"] else "calls"
+    state = f"of {calls['planned']:,} calls answered" if calls["planned"] else "calls answered"
     return Box(
         title="Models",
         url=reverse("jobs", args=[project.slug]),

@@ -1,19 +1,25 @@
 """Prompts: the list, a version with a preview on a real item, and the form for a new version."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib import messages
+from django.db.models import Exists, OuterRef
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from llm import services
+from llm import default_prompt, services
 from llm.forms import PromptForm
 from llm.models import Prompt
 from llm.planning import preview_messages
-from llm.querysets import latest_prompts, preview_item
+from llm.querysets import job_for_preview, latest_prompts
 from llm.rendering import PromptError, template_variables
+from materials.content import ordered
+from materials.models import Item
 from projects.access import MANAGERS, READERS, MemberRequest, project_view
 from projects.models import Project
+
+EXAMPLE = {"system": default_prompt.SYSTEM, "user": default_prompt.USER}
 
 
 @project_view(*READERS)
@@ -46,25 +52,35 @@ def prompt_new(request: MemberRequest, project: Project) -> HttpResponse:
 
 
 def _preview(request: MemberRequest, project: Project, prompt: Prompt) -> dict[str, Any]:
-    """The prompt as a model would read it, for the first item of a dataset and the newest version of an instrument."""
-    datasets, instruments = project.datasets.all(), project.instruments.all()
-    chosen = request.GET.get("dataset", ""), request.GET.get("instrument", "")
-    item = preview_item(project, chosen[0])
-    instrument = next((one for one in instruments if str(one.pk) == chosen[1]), None) or instruments.first()
+    """The prompt as a model would read it, for the first item of a dataset and an instrument: those that were chosen,
+    else those of the newest job, else the first ones."""
+    datasets = project.datasets.filter(Exists(Item.objects.filter(dataset=OuterRef("pk"))))
+    instruments = project.instruments.all()
+    job = job_for_preview(prompt)
+    dataset = _chosen(datasets, request.GET.get("dataset", ""), job.dataset_id if job else 0)
+    instrument = _chosen(instruments, request.GET.get("instrument", ""), job.instrument_id if job else 0)
+    item = dataset.items.first() if dataset else None
     context: dict[str, Any] = {"datasets": datasets, "instruments": instruments, "item": item, "instrument": instrument}
     if item and instrument:
         try:
-            context["preview"] = preview_messages(prompt, instrument.questionnaire.questions, item.content)
+            content = dict(ordered(item.content, dataset.field_order))
+            context["preview"] = preview_messages(prompt, instrument.questionnaire.questions, content)
         except PromptError as error:
             context["fault"] = str(error)
     return context
 
 
+def _chosen(rows: Iterable[Any], pk: str, otherwise: int) -> Any:
+    """The row with this id, else the one with the other id, else the first one; None without rows."""
+    by_pk = {str(row.pk): row for row in rows}
+    return by_pk.get(pk) or by_pk.get(str(otherwise)) or next(iter(by_pk.values()), None)
+
+
 def _initial(request: MemberRequest, project: Project) -> dict[str, str]:
-    """The fields of the version that the new one starts from (?from=its id)."""
+    """The fields of the version that the new one starts from (?from=its id), or an example."""
     start = request.GET.get("from", "")
     found = project.prompts.filter(pk=int(start)).first() if start.isascii() and start.isdigit() else None
-    return {"name": found.name, "system": found.system, "user": found.user} if found else {}
+    return {"name": found.name, "system": found.system, "user": found.user} if found else EXAMPLE
 
 
 def _context(project: Project) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from django.utils import timezone
 
 from llm.ledger import FAILED, UNSETTLED
 from llm.models import Call, Endpoint, Job, Prompt
-from materials.models import Item
 from projects.models import Project
 from responses.models import Respondent, RespondentKind
 
@@ -132,7 +131,7 @@ def usual_latency(endpoint: Endpoint) -> float | None:
     if job is None:
         return None
     calls = Call.objects.filter(job=job, status=Call.Status.OK, latency_seconds__isnull=False).order_by("-pk")
-    return median(calls.values_list("latency_seconds", flat=True)[:LATENCIES_READ])
+    return median(seconds or 0.0 for seconds in calls.values_list("latency_seconds", flat=True)[:LATENCIES_READ])
 
 
 def job_calls(job: Job, status: str) -> QuerySet[Call]:
@@ -162,8 +161,7 @@ def known_countries(project: Project) -> list[str]:
     return sorted(name for name in found if isinstance(name, str) and name)
 
 
-def preview_item(project: Project, dataset: str) -> Item | None:
-    """The first item of the dataset with this id, or of any."""
-    items = Item.objects.filter(dataset__project=project)
-    chosen = items.filter(dataset_id=int(dataset)) if dataset.isascii() and dataset.isdigit() else items
-    return chosen.first()
+def job_for_preview(prompt: Prompt) -> Job | None:
+    """The newest job with the prompt in any version, or of the project without one."""
+    jobs = project_jobs(prompt.project)
+    return jobs.filter(prompt__name=prompt.name).first() or jobs.first()

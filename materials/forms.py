@@ -7,7 +7,7 @@ from django.core.files.uploadedfile import UploadedFile
 
 from materials.question_file import read_questions
 from materials.questions import QuestionError
-from materials.reading import ID_COLUMNS
+from materials.reading import ID_COLUMN_WORDS
 
 MAX_UPLOAD_BYTES = 50 * 1024 * 1024
 
@@ -27,7 +27,7 @@ class ImportForm(forms.Form):
         label="ID column",
         required=False,
         help_text="The column that holds each item's ID, or several separated by commas. "
-        f"Without it {', '.join(ID_COLUMNS[:-1])} or {ID_COLUMNS[-1]} is taken.",
+        f"Without it {ID_COLUMN_WORDS} is taken.",
     )
 
     def clean_file(self) -> UploadedFile:

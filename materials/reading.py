@@ -15,6 +15,7 @@ from typing import IO, Any
 from materials.services import canonical_json
 
 ID_COLUMNS = ("external_id", "id", "item_id")
+ID_COLUMN_WORDS = "external_id, id or item_id"
 MAX_ITEM_CHARACTERS = 1_000_000
 MAX_ID_CHARACTERS = 200
 SAMPLE_ROWS = 500
@@ -56,11 +57,13 @@ class Record:
 Row = tuple[int, Mapping[str, Any]]
 
 
-def read_items(file: IO[bytes], *, filename: str, id_columns: Sequence[str] = ()) -> Iterator[Record | Fault]:
+def read_items(
+    file: IO[bytes], *, filename: str, id_columns: Sequence[str] = (), id_option: str = "as the ID column"
+) -> Iterator[Record | Fault]:
     """Every row of the file as a Record or as what is wrong with it, in constant memory.
 
-    `filename` decides the format by its ending. Without `id_columns` the first of external_id, id, item_id that exists
-    (whatever its case) is taken.
+    `filename` decides the format by its ending. Without `id_columns` the first of ID_COLUMNS that exists (whatever its
+    case) is taken. `id_option` says where one gives them, after "give COLUMN".
     """
     rows = _rows(file, filename)
     ahead: list[Row | Fault] = list(islice(rows, SAMPLE_ROWS))
@@ -73,7 +76,7 @@ def read_items(file: IO[bytes], *, filename: str, id_columns: Sequence[str] = ()
     unknown = [column for column in chosen if not any(column in content for content in contents)]
     if unknown or not chosen:
         yield from (entry for entry in ahead if isinstance(entry, Fault))
-        yield Fault(0, "", _which_id_column(unknown, contents))
+        yield Fault(0, "", _which_id_column(unknown, contents, id_option))
         return
     for source in (ahead, rows):
         for entry in source:
@@ -148,14 +151,14 @@ def _usual_id_column(content: Mapping[str, Any]) -> list[str]:
     return [by_lower[name] for name in ID_COLUMNS if name in by_lower][:1]
 
 
-def _which_id_column(unknown: list[str], contents: list[Mapping[str, Any]]) -> str:
+def _which_id_column(unknown: list[str], contents: list[Mapping[str, Any]], id_option: str) -> str:
     columns = list(contents[0])
-    problem = f"There is no column {', '.join(unknown)}" if unknown else "No column is named external_id or id"
+    problem = f"There is no column {', '.join(unknown)}" if unknown else f"No column is named {ID_COLUMN_WORDS}"
     unique = _unique_columns(contents)
     advice = (
-        f"name the id column: {unique} differs in every row read, so use --id-column {unique}"
+        f"{unique} differs in every row read, so give {unique} {id_option}"
         if unique
-        else "name one column, or several separated by commas, that are unique together, with --id-column"
+        else f"give one column, or several separated by commas, that are unique together, {id_option}"
     )
     return f"{problem}; {advice}. The columns are: {', '.join(columns)}."
 

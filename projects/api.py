@@ -1,11 +1,17 @@
 """The REST interface to the token's project, and what all its parts share."""
 
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from django.db.models import Model, QuerySet
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
 from rest_framework import generics, serializers
 from rest_framework.request import Request
+from rest_framework.response import Response as ApiResponse
+from rest_framework.reverse import reverse
+from rest_framework.views import APIView
 
 from projects.models import ApiToken, Project
 
@@ -37,6 +43,17 @@ class OfProject(generics.GenericAPIView[M]):
         if getattr(self, "swagger_fake_view", False):  # the schema is made without a request
             return self.rows(Project())
         return self.rows(token_of(self.request).project)
+
+
+class IndexView(APIView):
+    """What there is: the token's project and the addresses of its lists and of the schema."""
+
+    lists: Mapping[str, str] = {}  # names of addresses by what they list
+
+    @extend_schema(responses={200: OpenApiTypes.OBJECT})
+    def get(self, request: Request) -> ApiResponse:
+        addresses = {name: reverse(address, request=request) for name, address in self.lists.items()}
+        return ApiResponse({"project": token_of(request).project.slug, **addresses})
 
 
 class ProjectSerializer(serializers.ModelSerializer):

@@ -360,6 +360,7 @@ ROWS: dict[str, Row] = {
         data=lambda w: {"items": [{"external_id": "a", "content": {"text": "x"}}]},
     ),
     "api_item": Row(**API_DETAIL, api=True, kwargs=lambda w: {"pk": w.item.pk}),
+    "api_index": Row(**API_LIST, api=True, kwargs=no_kwargs),
     "api_instruments": Row(**API_LIST, api=True, kwargs=no_kwargs),
     "api_instrument": Row(**API_DETAIL, api=True, kwargs=lambda w: {"pk": w.instrument.pk}),
     "api_responses": Row(**API_LIST, api=True, kwargs=no_kwargs),

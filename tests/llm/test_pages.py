@@ -215,6 +215,21 @@ def test_items_without_what_the_questions_show_cannot_be_planned(jobs: JobMaker)
     assert not Job.objects.exists()
 
 
+def test_a_prompt_is_previewed_with_what_its_jobs_use_and_a_new_one_starts_from_an_example(
+    jobs: JobMaker, client, make_dataset, make_instrument
+):
+    make_dataset(jobs.project, n=1, slug="first")
+    job = jobs.plan("http://127.0.0.1:9/v1", n=2)
+    make_instrument(jobs.project, [CHOICE | {"text": "Another one?"}], name="aaa")
+    page = client.get(reverse("prompt", args=[jobs.project.slug, job.prompt_id]))
+    assert (page.context["item"].dataset, page.context["instrument"]) == (job.dataset, job.instrument)
+    example = client.get(reverse("prompt_new", args=[jobs.project.slug])).context["form"].initial
+    page = client.post(reverse("prompt_new", args=[jobs.project.slug]), {"name": "example", **example}, follow=True)
+    assert "text: Scenario 0" in text(page)
+    assert "A. Yes B. No" in text(page)
+    assert "Answer with one JSON object" in text(page)
+
+
 @pytest.mark.parametrize("name", ["jobs", "job", "job_live", "calls"])
 def test_pages_cost_the_same_number_of_queries_however_large_the_job(
     jobs: JobMaker, client, django_assert_max_num_queries, name

@@ -103,7 +103,7 @@ def test_published_files(project: Project):
     err = io.StringIO()
     with pytest.raises(CommandError):
         call_command("import_items", "--project", project.slug, "--dataset", "bar", str(llmbar), stderr=err)
-    assert "--id-column subset,idx" in err.getvalue()
+    assert "give subset,idx with --id-column" in err.getvalue()
     run(project, llmbar, "--id-column", "subset,idx", dataset="bar")
     first = json.loads(llmbar.read_text().splitlines()[0])
     assert Item.objects.filter(dataset__slug="bar").count() == 419

@@ -50,7 +50,7 @@ FAULTS = [
     ("items.csv", 'id,a\n1,"open\n2,x\n', [(2, "", "not valid CSV")]),
     ("items.csv", b"id,a\n1,caf\xe9\n2,\xff\n", [(2, "", "line 2, byte 6: 0xe9"), (3, "", "line 3, byte 3: 0xff")]),
     ("items.csv", "id,a\n1,2\n".encode("utf-16"), [(0, "", "UTF-16")]),
-    ("items.csv", "name,a\nx,2\ny,2\n", [(0, "", "--id-column name")]),
+    ("items.csv", "name,a\nx,2\ny,2\n", [(0, "", "name differs in every row read, so give name as the ID column")]),
     ("items.csv", "id,a\r1,2\r", [(1, "", "not valid CSV")]),
     ("items.csv", f"id,a\n{'x' * 201},2\n", [(2, "id", "longer than 200")]),
     ("items.xlsx", "PK", [(0, "", "not a .csv, .tsv or .jsonl")]),
@@ -84,7 +84,7 @@ def test_a_backslash_before_u0000_is_text_and_no_nul():
 
 def test_columns_that_are_unique_only_together_are_proposed():
     rows = "".join(f'{{"subset": "{s}", "idx": {i}, "input": "{"x" * 99}"}}\n' for s in "ab" for i in range(3))
-    assert "--id-column subset,idx" in read(rows, "llmbar.jsonl")[0].what  # type: ignore[union-attr]
+    assert "give subset,idx as the ID column" in read(rows, "llmbar.jsonl")[0].what  # type: ignore[union-attr]
     ids = [entry.external_id for entry in read(rows, "llmbar.jsonl", ("subset", "idx"))]  # type: ignore[union-attr]
     assert ids == ["a/0", "a/1", "a/2", "b/0", "b/1", "b/2"]
 

@@ -4,10 +4,11 @@ import threading
 
 import pytest
 from django.db import connection
+from django.test import Client
 from django.urls import reverse
 
 from projects.models import Project, Role, User
-from projects.services import create_project
+from projects.services import create_project, create_token
 
 
 def test_a_researcher_becomes_owner_of_the_project_they_make(client_as, researcher):
@@ -44,3 +45,13 @@ def test_projects_of_one_name_made_at_once_get_different_addresses(researcher):
         thread.join()
     slugs = set(Project.objects.filter(name="Same name").values_list("slug", flat=True))
     assert slugs == {"same-name", "same-name-2", "same-name-3", "same-name-4", "same-name-5"}
+
+
+def test_the_interface_has_an_index_of_its_own_project(project, researcher):
+    _, key = create_token(project=project, user=researcher, name="n", scopes=["read"])
+    answer = Client().get("/api/v1/", headers={"authorization": f"Bearer {key}"}).json()
+    assert answer["project"] == project.slug
+    assert answer["datasets"] == "http://testserver/api/v1/datasets/"
+    assert answer["schema"] == "http://testserver/api/v1/schema/"
+    refused = Client().get("/api/v1/")
+    assert (refused.status_code, refused["Content-Type"]) == (401, "application/json")

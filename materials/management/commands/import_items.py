@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from materials.importing import ImportRefusedError, import_items
-from materials.reading import read_items
+from materials.reading import ID_COLUMN_WORDS, read_items
 from projects.models import Project
 
 
@@ -26,7 +26,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--id-column",
             default="",
-            help="the column that holds the id, or several separated by commas; default: external_id, id or item_id",
+            help=f"the column that holds the ID, or several separated by commas; default: {ID_COLUMN_WORDS}",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -41,7 +41,7 @@ class Command(BaseCommand):
                 result = import_items(
                     project=project,
                     dataset_slug=options["dataset"],
-                    records=read_items(file, filename=path.name, id_columns=columns),
+                    records=read_items(file, filename=path.name, id_columns=columns, id_option="with --id-column"),
                     source=path.name,
                     by=None,
                 )
