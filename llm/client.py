@@ -4,33 +4,43 @@ No Django here. Retrying, limits and records are the caller's: `Reply.retryable`
 """
 
 import asyncio
+import socket
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import aiohttp
+import httpx2
 import openai
+from aiohttp.abc import AbstractResolver
 
 from llm.endpoint_config import EndpointConfig, JsonMode, Parameters
 from llm.replies import Reply, read_body, redacted, status_fault, transport_fault
+from llm.transport import BodyTooLargeError, BoundedTransport, MetadataAddressError
 
-__all__ = ["Reply", "ask", "open_client", "request_body"]
+__all__ = ["TRANSPORT_ERRORS", "Reply", "ask", "open_client", "request_body"]
 
+# InvalidURL is no HTTPError; ValueError covers UnicodeError, ipaddress.AddressValueError and refused headers.
+TRANSPORT_ERRORS = (
+    openai.OpenAIError, aiohttp.ClientError, httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError,
+)  # fmt: skip
 _NO_KEY = "none"  # the library insists on a key; servers without keys ignore it
 
 
-def open_client(endpoint: EndpointConfig) -> openai.AsyncOpenAI:
-    """A client to share among all calls of one event loop; use it as `async with`.
+def open_client(endpoint: EndpointConfig, *, resolver: AbstractResolver | None = None) -> openai.AsyncOpenAI:
+    """A client to share among all calls of one event loop; use it as `async with`. Raises InvalidURL.
 
     Redirects are not followed: a server that was allowed must not be able to send us on to one that was not.
+    `resolver`: as for BoundedTransport.
     """
+    transport = BoundedTransport(endpoint.base_url, resolver=resolver)
     client = openai.AsyncOpenAI(
         base_url=endpoint.base_url,
         api_key=endpoint.api_key or _NO_KEY,
         max_retries=0,
         timeout=endpoint.timeout_seconds,
-        http_client=openai.DefaultAioHttpClient(follow_redirects=False),
+        http_client=httpx2.AsyncClient(transport=transport, follow_redirects=False),
     )
     # Taken from the environment by the library, and sent to whichever server is asked.
     client.organization = client.project = None
@@ -63,8 +73,8 @@ async def ask(
         reply = status_fault(error.status_code, _text_of(response), response.headers, now=time.time())
     except TimeoutError:
         reply = transport_fault(f"No answer within {endpoint.timeout_seconds:g} s.")
-    except (openai.OpenAIError, aiohttp.ClientError, OSError, ValueError) as error:
-        reply = transport_fault(_transport_words(error, endpoint))
+    except TRANSPORT_ERRORS as error:
+        reply = _transport_fault(error, endpoint)
     return redacted(replace(reply, latency_seconds=time.perf_counter() - started), endpoint.api_key)
 
 
@@ -112,17 +122,18 @@ def _text_of(response: Any) -> str:
         return ""
 
 
-def _transport_words(error: BaseException, endpoint: EndpointConfig) -> str:
-    """One sentence from the innermost cause: the outer layers say only "Connection error" or a wrong "timed out"."""
+def _transport_fault(error: BaseException, endpoint: EndpointConfig) -> Reply:
+    """The Reply by the innermost cause: the outer layers say only "Connection error" or a wrong "timed out"."""
     cause: BaseException = error
     while cause.__cause__ is not None:
         cause = cause.__cause__
+    words = (" ".join(str(cause).split())[:300] or type(cause).__name__).rstrip(".")
+    if isinstance(cause, BodyTooLargeError):
+        return transport_fault(f"{words}.", retryable=False)
+    if isinstance(cause, MetadataAddressError):
+        return transport_fault(f"{endpoint.base_url} is not asked: {words}.", retryable=False)
     if isinstance(cause, TimeoutError):
-        return f"No answer within {endpoint.timeout_seconds:g} s."
-    words = " ".join(str(cause).split())[:300] or type(cause).__name__
-    kind = (
-        "No connection to"
-        if isinstance(cause, ConnectionRefusedError | aiohttp.ClientConnectorError)
-        else "The connection broke off:"
-    )
-    return f"{kind} {endpoint.base_url}: {words}." if kind.startswith("No") else f"{kind} {words.rstrip('.')}."
+        return transport_fault(f"No answer within {endpoint.timeout_seconds:g} s.")
+    if isinstance(cause, ConnectionRefusedError | socket.gaierror | aiohttp.ClientConnectorError):
+        return transport_fault(f"No connection to {endpoint.base_url}: {words}.")
+    return transport_fault(f"The connection broke off: {words}.")

@@ -1,17 +1,16 @@
 """Writes to endpoints: where they are, with which key, and what a test found out about them."""
 
-import ipaddress
 import os
 import re
 from dataclasses import replace
 from typing import Any
-from urllib.parse import urlsplit
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from llm.addresses import url_fault
 from llm.endpoint_config import EndpointConfig
 from llm.fingerprint import endpoint_identity
 from llm.models import Call, Endpoint
@@ -21,11 +20,6 @@ from projects.services import audit
 
 PROBE_SECONDS = 20.0
 PROBED = ("token_limit_field", "json_mode", "supports_seed", "system_role")
-# The addresses under which clouds hand out their machines' credentials. Other private addresses are allowed, because
-# models on the own machine or network are an ordinary use; who may not reach them is for the network to say.
-METADATA_HOSTS = frozenset(
-    {"metadata", "metadata.google.internal", "instance-data", "fd00:ec2::254", "100.100.100.200"}
-)
 
 
 class EndpointError(ValueError):
@@ -57,8 +51,6 @@ def save_endpoint(
     if key and key_variable:
         raise EndpointError("Give the key or the name of an environment variable, not both.")
     endpoint = endpoint or Endpoint(project=project)
-    if project.endpoints.filter(name=name).exclude(pk=endpoint.pk or 0).exists():
-        raise EndpointError(f"There is an endpoint {name} already; choose another name.")
     moved = endpoint_identity(endpoint.base_url) != endpoint_identity(base_url)
     stays = endpoint.demo_model and not moved
     fields["demo_model"] = is_embedded_model(base_url) or fields.get("demo_model", stays)
@@ -72,7 +64,7 @@ def save_endpoint(
     endpoint.name, endpoint.base_url, endpoint.model, endpoint.key_variable = name, base_url, model, key_variable
     for field, value in fields.items():
         setattr(endpoint, field, value)
-    endpoint.save()
+    _save(endpoint)
     audit(project=project, user=by, action="endpoint saved", endpoint=name, server=endpoint_identity(base_url))
     return endpoint
 
@@ -99,7 +91,11 @@ def probe_endpoint(*, endpoint: Endpoint) -> dict[str, Any]:
 
 
 def endpoint_config(endpoint: Endpoint) -> EndpointConfig:
-    """The endpoint as the client needs it, with what probing found out."""
+    """The endpoint as the client needs it, with what probing found out. Raises EndpointError.
+
+    The address is looked at again: it may have been stored when less was refused.
+    """
+    check_base_url(endpoint.base_url)
     known = {name: endpoint.capabilities[name] for name in PROBED if name in endpoint.capabilities}
     return EndpointConfig(
         base_url=endpoint.base_url,
@@ -148,27 +144,22 @@ def check_key_variable(name: str) -> None:
 
 def check_base_url(base_url: str) -> None:
     """Refuse what is no web address, holds a password, or is a cloud's metadata service."""
-    try:
-        parts = urlsplit(base_url)
-        host = (parts.hostname or "").rstrip(".").lower()
-        _ = parts.port
-    except ValueError as error:
-        raise EndpointError(f"The base URL cannot be read: {error}.") from error
-    if parts.scheme not in ("http", "https") or not host:
-        raise EndpointError("The base URL must start with http:// or https://, like https://api.example.org/v1.")
-    if parts.username or parts.password:
-        raise EndpointError("The base URL holds a user or password; give the key in its own field.")
-    if host in METADATA_HOSTS or _is_link_local(host):
-        raise EndpointError(f"{host} is an address for machines' own metadata, not a model server.")
+    if fault := url_fault(base_url):
+        raise EndpointError(fault)
 
 
-def _is_link_local(host: str) -> bool:
+def _save(endpoint: Endpoint) -> None:
+    """The database says whether the name is taken: two may choose it at once."""
     try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    mapped = getattr(address, "ipv4_mapped", None)
-    return address.is_link_local or bool(mapped and mapped.is_link_local)
+        with transaction.atomic():
+            endpoint.save()
+    except IntegrityError as error:
+        if "endpoint_name_once_a_project" not in str(error):
+            raise
+        name = endpoint.name
+        if endpoint.pk:
+            endpoint.refresh_from_db()  # the page goes on showing what is stored
+        raise EndpointError(f"There is an endpoint {name} already; choose another name.") from error
 
 
 def _keep_what_answered(endpoint: Endpoint, *, model: str, demo_model: bool) -> None:

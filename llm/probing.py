@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import aiohttp
 import openai
 
-from llm.client import Reply, ask, open_client
+from llm.addresses import url_fault
+from llm.client import TRANSPORT_ERRORS, Reply, ask, open_client
 from llm.endpoint_config import EndpointConfig, JsonMode, Parameters, TokenLimitField
 from llm.replies import load_json
 
@@ -32,6 +32,8 @@ async def probe(endpoint: EndpointConfig) -> dict[str, Any]:
     `supports_seed`, `system_role` (as in EndpointConfig), `usage`, `reasoning` (seen in the reply), `latency_seconds`
     of one tiny call, `sentences` (list of str to show). What could not be determined keeps the endpoint's own value.
     """
+    if fault := url_fault(endpoint.base_url):
+        return _findings(endpoint, Reply("error", error=fault), models=None, sentences=[f"It is not asked. {fault}"])
     async with open_client(endpoint) as client:
         return await _Probe(client, endpoint).run()
 
@@ -45,24 +47,11 @@ class _Probe:
     async def run(self) -> dict[str, Any]:
         models = await self._models()
         reply = await self._chat()
-        ok = reply.status in ("ok", "truncated")
-        if ok:
+        if reply.status in ("ok", "truncated"):
             await self._system_role()
             await self._seed()
             await self._json_mode()
-        return {
-            "ok": ok,
-            "models": models,
-            "model_listed": None if models is None else self.endpoint.model in models,
-            "token_limit_field": self.endpoint.token_limit_field,
-            "json_mode": self.endpoint.json_mode,
-            "supports_seed": self.endpoint.supports_seed,
-            "system_role": self.endpoint.system_role,
-            "usage": reply.prompt_tokens is not None,
-            "reasoning": bool(reply.reasoning),
-            "latency_seconds": reply.latency_seconds,
-            "sentences": self.sentences,
-        }
+        return _findings(self.endpoint, reply, models=models, sentences=self.sentences)
 
     async def _ask(self, messages: Sequence[dict[str, str]], **changes: Any) -> Reply:
         """One call to the endpoint with `changes`; temperature is the server's, as reasoning models refuse it."""
@@ -74,7 +63,7 @@ class _Probe:
         try:
             async with asyncio.timeout(self.endpoint.timeout_seconds):
                 payload = load_json(await self.client.get("/models", cast_to=str))
-        except (openai.OpenAIError, aiohttp.ClientError, OSError, ValueError):
+        except TRANSPORT_ERRORS:
             payload = None
         data = payload.get("data") if isinstance(payload, dict) else None
         if not isinstance(data, list):
@@ -151,3 +140,21 @@ class _Probe:
 
     def _say(self, sentence: str) -> None:
         self.sentences.append(sentence)
+
+
+def _findings(
+    endpoint: EndpointConfig, reply: Reply, *, models: list[str] | None, sentences: list[str]
+) -> dict[str, Any]:
+    return {
+        "ok": reply.status in ("ok", "truncated"),
+        "models": models,
+        "model_listed": None if models is None else endpoint.model in models,
+        "token_limit_field": endpoint.token_limit_field,
+        "json_mode": endpoint.json_mode,
+        "supports_seed": endpoint.supports_seed,
+        "system_role": endpoint.system_role,
+        "usage": reply.prompt_tokens is not None,
+        "reasoning": bool(reply.reasoning),
+        "latency_seconds": reply.latency_seconds,
+        "sentences": sentences,
+    }

@@ -50,9 +50,9 @@ class Reply:
     status_code: int | None = None
 
 
-def transport_fault(what: str) -> Reply:
-    """No answer, or one that broke off: connection refused or cut, time-out. Always worth another try."""
-    return Reply("error", error=what, retryable=True)
+def transport_fault(what: str, *, retryable: bool = True) -> Reply:
+    """No answer, or one that broke off: connection refused or cut, time-out. Mostly worth another try."""
+    return Reply("error", error=what, retryable=retryable)
 
 
 def read_body(body: str, *, wants_json: bool = False) -> Reply:
@@ -125,9 +125,9 @@ def load_json(body: str) -> Any:
     """The body in a form that PostgreSQL's jsonb takes (no NUL, lone surrogates or NaN); None if it is not JSON."""
     try:
         payload = json.loads(body, parse_constant=lambda name: None, parse_float=_finite)
+        return _cleaned(payload) if _NOT_JSONB.search(body) or "\x00" in body else payload
     except (ValueError, RecursionError):
         return None
-    return _cleaned(payload) if _NOT_JSONB.search(body) or "\x00" in body else payload
 
 
 def redacted(reply: Reply, secret: str) -> Reply:

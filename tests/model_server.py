@@ -7,13 +7,16 @@ thread of its own, so that worker processes reach it too. By hand:
 
 import argparse
 import asyncio
+import bz2
 import hashlib
 import json
 import random
 import threading
 import time
+import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from typing import Any, Self
@@ -21,6 +24,7 @@ from typing import Any, Self
 from aiohttp import web
 
 MODEL = "scripted-model"
+HUGE_BYTES = 200 * 2**20
 ERROR_SHAPES = ("openai", "list", "flat", "detail", "html", "text")
 FIELDS_TO_REJECT = (
     "max_tokens",
@@ -40,7 +44,7 @@ REPLY_BEHAVIOURS = (
 )  # fmt: skip
 WIRE_BEHAVIOURS = (
     "rate_limited", "rate_limited_date", "quota", "content_filter_400", "html_200", "html_502", "hang", "trickle",
-    "cut", "cut_headers", "empty_200", "invalid_json", "redirect",
+    "cut", "cut_headers", "empty_200", "invalid_json", "redirect", "huge", "huge_packed", "odd_charset",
 )  # fmt: skip
 BEHAVIOURS = (*REPLY_BEHAVIOURS, *WIRE_BEHAVIOURS, *STATUS_BEHAVIOURS)
 
@@ -275,6 +279,8 @@ async def _misbehave(request: web.Request, behaviour: str, script: Script) -> we
         await asyncio.sleep(3600)
     if behaviour in ("cut", "cut_headers"):
         return await _cut(request, with_headers=behaviour == "cut")
+    if behaviour in ("huge", "huge_packed"):
+        return await _huge(request, packed=behaviour == "huge_packed")
     answers: dict[str, Callable[[], web.Response]] = {
         "rate_limited": lambda: _fault(429, "Rate limit reached", script.error_shape, {"Retry-After": "1"}),
         "rate_limited_date": lambda: _fault(
@@ -286,6 +292,9 @@ async def _misbehave(request: web.Request, behaviour: str, script: Script) -> we
         "html_502": lambda: _fault(502, "Bad Gateway", "html"),
         "empty_200": lambda: web.Response(body=b"", content_type="application/json"),
         "invalid_json": lambda: web.Response(text='{"choices": [{"message": }', content_type="application/json"),
+        "odd_charset": lambda: web.Response(
+            body=bz2.compress(b"{}"), headers={"Content-Type": "application/json; charset=bz2"}
+        ),
         "redirect": lambda: web.Response(status=307, headers={"Location": "/elsewhere"}),
     }
     return answers[behaviour]()
@@ -300,6 +309,22 @@ async def _cut(request: web.Request, *, with_headers: bool) -> web.StreamRespons
         await response.write(b'{"id": "scripted", "choices": [{"message": {"content": "{\\"q')
     if transport is not None:
         transport.close()
+    return response
+
+
+async def _huge(request: web.Request, *, packed: bool) -> web.StreamResponse:
+    """A body of HUGE_BYTES without a stated length, or one of that length in little gzip."""
+    response = web.StreamResponse(headers={"Content-Type": "application/json"})
+    pack = zlib.compressobj(wbits=zlib.MAX_WBITS | 16)
+    if packed:
+        response.headers["Content-Encoding"] = "gzip"
+    await response.prepare(request)
+    part = b" " * 2**20
+    with suppress(ConnectionError):  # who reads it may have enough of it
+        for _ in range(HUGE_BYTES // len(part)):
+            await response.write(pack.compress(part) if packed else part)
+        if packed:
+            await response.write(pack.flush())
     return response
 
 

@@ -4,13 +4,16 @@ import asyncio
 import json
 import socket
 import time
+import tracemalloc
 
 import pytest
+from aiohttp.abc import AbstractResolver
 
 from llm.client import ask, open_client, request_body
 from llm.endpoint_config import EndpointConfig, Parameters
 from llm.probing import probe
 from llm.replies import read_body, retry_after_seconds, status_fault
+from llm.transport import MAX_BODY_BYTES
 from tests.llm.conftest import MESSAGES, SCHEMA, endpoint_of
 from tests.model_server import MODEL, Script, ScriptedModelServer
 
@@ -99,6 +102,82 @@ def test_a_host_that_does_not_exist_and_a_malformed_address_are_replies_too(ask_
         assert reply.error.endswith(".")
 
 
+@pytest.mark.parametrize("behaviour", ["huge", "huge_packed"])
+def test_a_body_without_end_is_not_read_on(behaviour, ask_once):
+    tracemalloc.start()
+    try:
+        reply = reply_to(behaviour, ask_once)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (reply.status, reply.retryable) == ("error", False)
+    assert reply.error == "The server's answer is longer than 8 MB; it was not read on."
+    assert peak < 4 * MAX_BODY_BYTES  # of this process, which is the server's too
+
+
+def test_a_body_up_to_the_limit_is_read(ask_once):
+    text = "x" * (MAX_BODY_BYTES - 2**20)
+    assert reply_to("ok", ask_once, script={"answer": lambda body: text}).text == text
+
+
+def test_the_server_does_not_choose_how_its_text_is_decoded(ask_once):
+    assert reply_to("odd_charset", ask_once).error.startswith("The server's answer is not a JSON object")
+
+
+class FakeResolver(AbstractResolver):
+    """Every name leads to one address."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+
+    async def resolve(self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET) -> list:
+        family = socket.AF_INET6 if ":" in self.address else socket.AF_INET
+        return [{"hostname": host, "host": self.address, "port": port, "family": family, "proto": 0, "flags": 0}]
+
+    async def close(self) -> None:
+        return None
+
+
+def ask_by(resolver, endpoint):
+    async def call():
+        async with open_client(endpoint, resolver=resolver) as client:
+            return await ask(client, endpoint, MESSAGES, Parameters())
+
+    return asyncio.run(call())
+
+
+@pytest.mark.parametrize(
+    "address", ["169.254.169.254", "fe80::1", "fd00:ec2::254", "64:ff9b::a9fe:a9fe", "::ffff:169.254.1.1"]
+)
+def test_a_name_that_leads_to_a_metadata_service_is_not_asked(address):
+    endpoint = EndpointConfig(base_url="http://models.example.org/v1", api_key="", model=MODEL, timeout_seconds=5)
+    reply = ask_by(FakeResolver(address), endpoint)
+    assert (reply.status, reply.retryable) == ("error", False)
+    assert reply.error.startswith("http://models.example.org/v1 is not asked: ")
+    assert "is an address for machines' own metadata" in reply.error
+
+
+def test_a_metadata_address_is_not_asked_even_when_it_was_stored(ask_once):
+    reply = ask_once(EndpointConfig(base_url="http://169.254.169.254/v1", api_key="", model=MODEL, timeout_seconds=5))
+    assert (reply.retryable, "own metadata" in reply.error) == (False, True)
+
+
+def test_names_may_lead_to_the_own_machine():
+    with ScriptedModelServer() as server:
+        endpoint = endpoint_of(server, base_url=f"http://models.example.org:{server.port}/v1")
+        assert ask_by(FakeResolver("127.0.0.1"), endpoint).status == "ok"
+
+
+def test_a_proxy_from_the_environment_is_used(ask_once, monkeypatch):
+    with ScriptedModelServer() as server:
+        monkeypatch.setenv("http_proxy", f"127.0.0.1:{server.port}")
+        endpoint = endpoint_of(server, base_url="http://models.invalid/v1")
+        assert ask_once(endpoint).status == "ok"
+        assert server.headers[0]["Host"] == "models.invalid"
+        monkeypatch.setenv("no_proxy", "models.invalid")
+        assert ask_once(endpoint).error.startswith("No connection to http://models.invalid/v1: ")
+
+
 def test_retry_after_is_read_in_seconds_and_as_a_date(ask_once):
     assert reply_to("rate_limited", ask_once).retry_after == 1.0
     assert 5 <= reply_to("rate_limited_date", ask_once).retry_after <= 8
@@ -184,7 +263,9 @@ def test_the_key_never_appears_in_what_is_kept(ask_once):
 
 
 @pytest.mark.parametrize(
-    "body", ["[]", "3", "null", '{"choices": {}}', '{"choices": [3]}', '{"choices": [{}]}', "{" * 9999]
+    "body",
+    ["[]", "3", "null", '{"choices": {}}', '{"choices": [3]}', '{"choices": [{}]}', "{" * 9999]
+    + [f'{{"a": {"[" * depth}"\\u0000"{"]" * depth}}}' for depth in (300, 600, 900)],
 )
 def test_no_body_makes_it_raise(body):
     assert (read_body(body).status, read_body(body).retryable) == ("error", True)
@@ -272,6 +353,18 @@ def test_probe_sees_a_schema_that_is_ignored():
     found = probed(Script(honours_schema=False))
     assert found["json_mode"] == "json_object"
     assert probed(Script(honours_schema=False, rejects=["json_object"]))["json_mode"] == "none"
+
+
+@pytest.mark.parametrize("url", ["http://0177.0.0.1:1/v1", "http://\uff11\uff12\uff17.0.0.1/v1", "http://a\nb/", "x"])
+def test_probe_of_an_address_that_is_none_says_so(url):
+    found = asyncio.run(probe(EndpointConfig(base_url=url, api_key="", model=MODEL)))
+    assert (found["ok"], found["models"]) == (False, None)
+    assert found["sentences"][0].startswith("It is not asked. ")
+
+
+def test_probe_of_a_server_that_sends_without_end():
+    found = probed(Script(behaviours=["huge"]))
+    assert found["sentences"][1] == "Chat does not work. The server's answer is longer than 8 MB; it was not read on."
 
 
 def test_probe_of_a_wrong_key_says_so_and_keeps_what_was_set():

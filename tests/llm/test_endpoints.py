@@ -1,8 +1,13 @@
 """Endpoints: whose key goes where, what is refused, and what a test stores."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
+from django.db import connection
 from django.urls import reverse
 
+from llm.endpoints import check_base_url
 from llm.models import Endpoint
 from llm.services import EndpointError, endpoint_config, probe_endpoint, save_endpoint
 from projects.models import AuditEvent
@@ -76,6 +81,25 @@ def test_a_key_from_the_environment_goes_only_to_the_server_it_is_for(project, m
         ({"base_url": "http://[fe80::1]/v1"}, "machines' own metadata"),
         ({"base_url": "http://[::ffff:169.254.169.254]/v1"}, "machines' own metadata"),
         ({"base_url": "http://metadata.google.internal./v1"}, "machines' own metadata"),
+        ({"base_url": "http://[fd00:0ec2:0:0::254]/v1"}, "machines' own metadata"),
+        ({"base_url": "http://[64:ff9b::a9fe:a9fe]/v1"}, "machines' own metadata"),
+        ({"base_url": "http://[2002:a9fe:a9fe::]/v1"}, "machines' own metadata"),
+        ({"base_url": "http://[fe80::1%25eth0]/v1"}, "machines' own metadata"),
+        ({"base_url": "http://100.100.100.200/v1"}, "machines' own metadata"),
+        ({"base_url": "http://0xA9FEA9FE/"}, "no address in the usual form"),
+        ({"base_url": "http://2852039166/"}, "no address in the usual form"),
+        ({"base_url": "http://0177.0.0.1:1/v1"}, "no address in the usual form"),
+        ({"base_url": "http://0251.0376.0251.0376/"}, "no address in the usual form"),
+        ({"base_url": "http://169.254.43518/"}, "no address in the usual form"),
+        ({"base_url": "http://169.254.169.254../"}, "no address in the usual form|neither a host's name"),
+        ({"base_url": "http://\uff11\uff12\uff17.0.0.1/v1"}, "beyond ASCII"),
+        ({"base_url": "http://a\nb/"}, "cannot be seen"),
+        ({"base_url": "http://a/v1 x"}, "cannot be seen"),
+        ({"base_url": "http://a\x00b/v1"}, "cannot be seen"),
+        ({"base_url": "http://a..b/v1"}, "neither a host's name nor an IP address"),
+        ({"base_url": "http://a*b/v1"}, "neither a host's name nor an IP address"),
+        ({"base_url": "http://-a/v1"}, "neither a host's name nor an IP address"),
+        ({"base_url": "http://[::1/v1"}, "cannot be read"),
         ({"key_variable": "SECRET_KEY"}, "must be named CONCORD_MODEL_KEY"),
         ({"key_variable": "CONCORD_MODEL_KEY_A", "key": "k"}, "not both"),
     ],
@@ -86,11 +110,49 @@ def test_what_cannot_be_an_endpoint_is_refused_with_a_reason(project, changes, w
     assert not Endpoint.objects.exists()
 
 
+@pytest.mark.parametrize(
+    "url",
+    ["http://127.0.0.1:8080/v1", "http://[::1]:8080/v1", "http://10.1.2.3/v1", "http://model_server:80/v1",
+     "https://API.example.org./v1", "http://localhost/v1", "https://xn--bcher-kva.example/v1", "http://3m.example/v1"],
+)  # fmt: skip
+def test_names_and_addresses_in_their_usual_form_are_taken(url):
+    check_base_url(url)
+
+
+def test_an_address_stored_when_less_was_refused_is_refused_when_it_is_used(project):
+    endpoint = save(project)
+    Endpoint.objects.update(base_url="http://2852039166/v1")
+    endpoint.refresh_from_db()
+    with pytest.raises(EndpointError, match="no address in the usual form"):
+        probe_endpoint(endpoint=endpoint)
+
+
+def test_of_two_who_choose_a_name_at_once_one_is_told(project):
+    def attempt(model):
+        barrier.wait()
+        try:
+            return save(project, model=model).model
+        except EndpointError as error:
+            return str(error)
+        finally:
+            connection.close()
+
+    barrier = threading.Barrier(2)
+    with ThreadPoolExecutor(2) as pool:
+        said = sorted(pool.map(attempt, ["m", "n"]))
+    assert said[0] == "There is an endpoint hosted already; choose another name."
+    assert said[1] == Endpoint.objects.get().model
+
+
 def test_names_are_used_once_a_project(project):
     endpoint = save(project)
     save(project, endpoint, model="n")
     with pytest.raises(EndpointError, match="choose another name"):
         save(project)
+    other = save(project, name="other")
+    with pytest.raises(EndpointError, match="choose another name"):
+        save(project, other)
+    assert other.name == "other"
 
 
 def test_an_endpoint_that_has_answered_stays_the_same_model(jobs: JobMaker):
