@@ -4,6 +4,7 @@ from typing import Any
 
 from django.utils import timezone
 
+from evaluation.answers import check_answered
 from evaluation.code_version import code_version
 from evaluation.fingerprint import data_fingerprint
 from evaluation.frames import read_frames
@@ -38,6 +39,7 @@ def build_report(report_id: int) -> Report:
 def _compute(report: Report) -> dict[str, Any]:
     parameters = parse_parameters(report.parameters)
     selection = select(report.project, parameters)
+    check_answered(selection)
     frames = read_frames(selection)
     sections = compute_sections(Comparison(frames, selection))
     return {

@@ -8,7 +8,7 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 
-from evaluation.figure_files import CONTENT_TYPES, data_csv, paper_file
+from evaluation.figure_files import CONTENT_TYPES, data_csv, on_paper, paper_file
 from evaluation.models import Report
 from projects.access import READERS, project_view
 from projects.models import Project
@@ -36,17 +36,17 @@ def figure(request: HttpRequest, project: Project, pk: int, code: str, format: s
     if format not in CONTENT_TYPES:
         raise Http404
     report = _ready(project, pk)
-    spec = _part(report, "figures", code)["spec"]
+    found = _part(report, "figures", code)
     headers = _named(report, code, format) | {"Cache-Control": "private, max-age=31536000, immutable"}
-    return HttpResponse(_content(spec, format), content_type=CONTENT_TYPES[format], headers=headers)
+    return HttpResponse(_content(found, format), content_type=CONTENT_TYPES[format], headers=headers)
 
 
-def _content(spec: dict[str, Any], format: str) -> str | bytes:
+def _content(found: dict[str, Any], format: str) -> str | bytes:
     if format == "json":
-        return json.dumps(spec, ensure_ascii=False)
+        return json.dumps(found["spec"], ensure_ascii=False)
     if format == "csv":
-        return data_csv(spec)
-    return paper_file(spec, format)  # type: ignore[arg-type]
+        return data_csv(found["spec"])
+    return paper_file(on_paper(found), format)  # type: ignore[arg-type]
 
 
 def _ready(project: Project, pk: int) -> Report:

@@ -9,6 +9,8 @@ import hashlib
 import io
 import json
 import tempfile
+import textwrap
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
@@ -41,6 +43,16 @@ _CONFIG = {
     "text": {"color": "#1d1c1a"},
 }
 _PIXELS_PER_POINT = 2
+_LETTERS_A_LINE = 100
+_TITLE = {"anchor": "start", "frame": "bounds", "offset": 14, "fontSize": 14}
+_SUBTITLE = {"subtitleFontSize": 11, "subtitlePadding": 6}
+
+
+def on_paper(figure: Mapping[str, Any]) -> dict[str, Any]:
+    """The specification of a report's figure with the words that surround it on its page: title, caption, source."""
+    words = [line for text in (figure["caption"], figure["source"]) for line in textwrap.wrap(text, _LETTERS_A_LINE)]
+    title = {"text": textwrap.wrap(figure["title"], _LETTERS_A_LINE - 20), "subtitle": words, **_TITLE, **_SUBTITLE}
+    return {**figure["spec"], "title": title}
 
 
 def paper_file(spec: dict[str, Any], format: PaperFormat) -> bytes:

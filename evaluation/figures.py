@@ -17,6 +17,8 @@ _MARKS: tuple[Mark, ...] = ("human", "simulated", "model", "demo-model")
 _HUE = alt.Scale(domain=_MARKS, range=[WARM, WARM, COOL, COOL])
 _FILL = alt.Scale(domain=_MARKS, range=[WARM, "transparent", COOL, "transparent"])
 
+_PADDING = {"left": 4, "top": 8, "right": 44, "bottom": 4}
+
 Rows = Sequence[Mapping[str, Any]]
 
 
@@ -61,7 +63,9 @@ def rate_bars(rows: Rows, *, countries: Sequence[str], who: Sequence[str], cauti
     interval = base.mark_rule(strokeWidth=1.5).encode(
         x=alt.X("low:Q", title=title), x2="high:Q", color=alt.value(QUIET)
     )
-    words = base.mark_text(align="left", dy=-12, dx=1, fontSize=11).encode(x=alt.datum(0), text="label:N")
+    words = base.mark_text(
+        align="left", dy=-12, dx=1, fontSize=11, limit=alt.ExprRef(f"width + {_PADDING['right']}")
+    ).encode(x=alt.datum(0), text="label:N")
     return _finished([bar, interval, words], rows, height=alt.Step(32, **{"for": "offset"}), caution=caution)
 
 
@@ -111,8 +115,8 @@ def _lines_of_words() -> alt.Axis:
 
 
 def _finished(layers: Sequence[alt.Chart], rows: Rows, *, height: int | alt.Step, caution: str) -> dict[str, Any]:
-    data, padding = alt.Data(values=list(rows)), {"left": 4, "top": 8, "right": 44, "bottom": 4}
-    chart = alt.layer(*layers, data=data).properties(width="container", height=height, padding=padding)
+    data = alt.Data(values=list(rows))
+    chart = alt.layer(*layers, data=data).properties(width="container", height=height, padding=_PADDING)
     if caution:
         chart = chart.properties(title=alt.TitleParams(caution, anchor="start", fontSize=11, fontWeight="normal"))
     spec: dict[str, Any] = chart.to_dict()

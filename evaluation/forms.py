@@ -14,6 +14,10 @@ PEOPLE = [
     ("simulated", "Simulated people only"),
     ("all", "Both together (the report says how many of each)"),
 ]
+SESSIONS = [
+    ("completed", "Completed sessions, with the attention check passed"),
+    ("all", "All sessions, also unfinished ones and those that failed the attention check"),
+]
 KINDS = [("participant", "Participants"), ("annotator", "Annotators")]
 
 
@@ -25,7 +29,8 @@ class AlignmentForm(forms.Form):
     instrument = forms.ChoiceField(help_text="Answers to all its versions enter; the report names them.")
     questions = forms.MultipleChoiceField(
         widget=forms.CheckboxSelectMultiple,
-        help_text="Choose questions of the instrument; models must have been asked them too.",
+        help_text="Choose questions of the instrument; models must have been asked them too. Questions with the codes "
+        f"{_DEFAULTS['personal_question'].default} and {_DEFAULTS['norm_question'].default} are ticked already.",
     )
     option = forms.ChoiceField(
         label="Option counted as culture",
@@ -38,6 +43,14 @@ class AlignmentForm(forms.Form):
     )
     kinds = forms.MultipleChoiceField(
         label="Answers of", choices=KINDS, initial=["participant"], widget=forms.CheckboxSelectMultiple
+    )
+    sessions = forms.ChoiceField(
+        label="Sessions of participants",
+        choices=SESSIONS,
+        initial=_DEFAULTS["sessions"].default,
+        widget=forms.RadioSelect,
+        help_text="The report says how many people and answers are left out, and why. Annotators and imported people "
+        "have no session and take part.",
     )
     models = forms.MultipleChoiceField(
         widget=forms.CheckboxSelectMultiple, required=False, help_text="Every model that answered when none is chosen."

@@ -1,4 +1,4 @@
-"""The only reader of Response: answers counted in SQL.
+"""Answers counted in SQL, the only way in which they reach what computes a report.
 
 The database groups and counts, so what arrives here grows with items, countries and conditions, not with answers.
 Superseded answers never count. A missing attribute is the empty string.
@@ -14,22 +14,20 @@ from django.db.models import (
     Expression,
     F,
     IntegerField,
-    OuterRef,
     Q,
     QuerySet,
     Subquery,
-    TextField,
-    Value,
     When,
 )
-from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Coalesce
 
+from evaluation.answers import of_every_session, of_models, of_people
 from evaluation.parameters import Selection
 from llm.models import Call
-from responses.models import RespondentKind, Response
+from responses.models import Response
+from responses.querysets import same_occasion, text_of
 
 _CELL = ("country", "age_group", "gender")
+_ATTRIBUTES = ("model", "endpoint", "persona", "outcome")
 _PEOPLE = ("question", "item", "kind", "simulated", *_CELL)
 _MODELS = ("question", "item", "model", "endpoint", "demo_model", "prompt", "temperature", "persona", *_CELL)
 
@@ -40,60 +38,35 @@ class Frames:
 
     `items`: external ids in the dataset's order. `people` and `models`: counts `n` and `n_culture` of answers by
     question, item and who answered under what. `persons`: how many people (`persons`) gave how many answers (`n`).
-    `pairs`: per respondent, how often (`n`) the personal and the norm question about one item were answered with
-    culture (1) or not (0). `calls`: model calls by status that gave no answer. `versions`: instrument versions behind
-    the answers, by kind of respondent.
+    `outcomes`: the same by how their session stands, also of the sessions that the report leaves out. `pairs`: per
+    respondent, how often (`n`) the personal and the norm question about one item were answered with culture (1) or not
+    (0). `calls`: model calls by status that gave no answer. `versions`: instrument versions behind the answers, by kind
+    of respondent.
     """
 
     items: list[str]
     people: pd.DataFrame
     models: pd.DataFrame
     persons: pd.DataFrame
+    outcomes: pd.DataFrame
     pairs: pd.DataFrame
     calls: pd.DataFrame
     versions: pd.DataFrame
 
 
 def read_frames(selection: Selection) -> Frames:
-    """Seven queries, each grouped by the database."""
-    people, models = _people(selection), _models(selection)
+    """Eight queries, each grouped by the database."""
+    people, models = of_people(selection), of_models(selection)
     return Frames(
         items=list(selection.dataset.items.values_list("external_id", flat=True)),
         people=_counted(people, _PEOPLE, selection),
         models=_counted(models, _MODELS, selection),
         persons=_persons(people),
+        outcomes=_outcomes(of_every_session(selection)),
         pairs=_pairs(people, selection),
         calls=_calls(selection),
         versions=_versions(people | models),
     )
-
-
-def _answers(selection: Selection) -> QuerySet[Response]:
-    return Response.objects.filter(
-        project=selection.project,
-        item__dataset=selection.dataset,
-        instrument__in=selection.instruments,
-        question__in=selection.parameters.questions,
-        superseded_by=None,
-    )
-
-
-def _people(selection: Selection) -> QuerySet[Response]:
-    people = _answers(selection).filter(respondent__kind__in=selection.parameters.kinds)
-    if selection.parameters.people != "all":
-        people = people.filter(respondent__simulated=selection.parameters.people == "simulated")
-    return people
-
-
-def _models(selection: Selection) -> QuerySet[Response]:
-    models = _answers(selection).filter(respondent__kind=RespondentKind.MODEL)
-    if selection.parameters.models:
-        models = models.filter(respondent__attributes__model__in=selection.parameters.models)
-    return models
-
-
-def _text(path: str, name: str) -> Coalesce:
-    return Coalesce(KeyTextTransform(name, path), Value(""), output_field=TextField())
 
 
 _COLUMNS: Mapping[str, Expression | F] = {
@@ -104,8 +77,8 @@ _COLUMNS: Mapping[str, Expression | F] = {
     "kind": F("respondent__kind"),
     "simulated": F("respondent__simulated"),
     "demo_model": F("respondent__demo_model"),
-    **{name: _text("respondent__attributes", name) for name in ("model", "endpoint", "persona", *_CELL)},
-    **{name: _text("condition__factors", name) for name in ("prompt", "temperature")},
+    **{name: text_of("respondent__attributes", name) for name in (*_ATTRIBUTES, *_CELL)},
+    **{name: text_of("condition__factors", name) for name in ("prompt", "temperature")},
 }
 
 
@@ -130,6 +103,10 @@ def _persons(people: QuerySet[Response]) -> pd.DataFrame:
     return _group(people, ("kind", "simulated", "country"), persons=persons, n=Count("pk"))
 
 
+def _outcomes(people: QuerySet[Response]) -> pd.DataFrame:
+    return _group(people, ("outcome",), persons=Count("respondent", distinct=True), n=Count("pk"))
+
+
 def _versions(answers: QuerySet[Response]) -> pd.DataFrame:
     return _group(answers, ("kind", "version"), n=Count("pk"))
 
@@ -138,8 +115,7 @@ def _pairs(people: QuerySet[Response], selection: Selection) -> pd.DataFrame:
     """Answers to the personal question that have one to the norm question by the same person on the same item."""
     parameters = selection.parameters
     culture = Case(When(value=parameters.option, then=1), default=0, output_field=IntegerField())
-    same = {name: OuterRef(name) for name in ("respondent_id", "item_id", "instrument_id", "condition_id", "sample")}
-    norm = Response.objects.filter(question=parameters.norm_question, superseded_by=None, **same)
+    norm = same_occasion(parameters.norm_question)
     answers = (
         people.filter(question=parameters.personal_question)
         .annotate(personal=culture, norm=Subquery(norm.annotate(chosen=culture).values("chosen")[:1]))

@@ -43,14 +43,17 @@ def _table(report: Report, table: dict[str, Any]) -> dict[str, Any]:
             "cells": [{"kind": column["kind"], "value": row["cells"][column["key"]]} for column in columns],
             "marks": row["marks"],
             "answers_url": _answers_url(report, row["answers"]),
+            "n_answers": row["n_answers"],
         }
         for row in table["rows"]
     ]
+    marks = {tuple(row["marks"]) for row in rows}
     return {
         **table,
         "columns": columns,
         "rows": rows,
-        "marked": any(row["marks"] for row in rows),
+        "marked": len(marks) > 1,
+        "marks": marks.pop() if len(marks) == 1 else (),
         "linked": any(row["answers_url"] for row in rows),
         "csv_url": reverse("report_table", args=[report.project.slug, report.pk, table["code"]]),
     }

@@ -7,6 +7,7 @@ from celery import current_app
 from django.db import transaction
 from django.utils import timezone
 
+from evaluation.answers import check_answered
 from evaluation.models import Report
 from evaluation.parameters import parse_parameters, select
 from projects.models import Project, User
@@ -21,7 +22,7 @@ def create_report(
 ) -> Report:
     """A pending report, which a worker computes. Raises ReportError when the parameters cannot be used."""
     checked = parse_parameters(dict(parameters))
-    select(project, checked)
+    check_answered(select(project, checked))
     report = Report.objects.create(
         project=project,
         title=title,

@@ -1,15 +1,17 @@
 """The numbers: how close each model comes to the people, beside how close people come to each other."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import pandas as pd
 
 from evaluation.figures import Mark, interval_dots
 from evaluation.metrics.alignment import alignment_summary
 from evaluation.metrics.ceiling import split_half_ceiling
 from evaluation.metrics.result import Estimate
 from evaluation.sections.comparison import Comparison, Setting
-from evaluation.sections.shape import Column, Figure, Row, Section, Table, estimate_cell
+from evaluation.sections.shape import Column, Figure, Row, Section, Table, estimate_cell, two_decimals
 
 COLUMNS = (
     Column("question", "Question", shown=False),
@@ -24,22 +26,23 @@ COLUMNS = (
     Column("signed_culture_gap", "Signed culture gap", "estimate", "−1 to 1"),
     Column("signed_preference_gap", "Signed preference gap", "estimate", "−1 to 1"),
     Column("uncertainty_correlation", "Uncertainty correlation", "estimate", "Pearson r"),
-    Column("rate_abs_diff_of_means", "Difference of means", "estimate", "0 to 1"),
 )
 PARAGRAPHS = (
     "Majority alignment is the share of items on which most answers of the model and most of the people are the same "
     "(a tie counts as culture). Rate MAE is the mean distance between the culture rates of model and people, item by "
-    "item; the difference of means is that between their mean rates, in which errors in opposite directions cancel.",
-    "The signed culture gap is the mean of the model's culture rate minus the people's: positive when the model "
-    "follows the expectation more often than people do. The signed preference gap is the same number with the other "
-    "sign: positive when the model allows the preference more often. The uncertainty correlation says whether the "
-    "model wavers on the items on which people disagree.",
+    "item.",
+    "The signed culture gap is the mean of the model's culture rate minus the people's, and so the difference of their "
+    "mean rates: positive when the model follows the expectation more often than people do. Errors in opposite "
+    "directions cancel in it, so it can be small where the rate MAE is large. The signed preference gap is the same "
+    "number with the other sign: positive when the model allows the preference more often. The uncertainty correlation "
+    "says whether the model wavers on the items on which people disagree.",
     "A model without persona is compared with all people, all personas together with the people of their countries, "
     "and a persona with the people of its country. Human ceiling and human MAE are what people reach with people: one "
     "random half of the same people against the other half, on the items the model answered, the mean of {splits} "
     "splits. Halves are smaller than the whole, so a model can pass them.",
     "Brackets are 95 % bootstrap intervals over items ({resamples} resamples, seed {seed}): they say how much a number "
-    "depends on which items were asked, not on which people answered them.",
+    "depends on which items were asked, not on which people answered them. Those of the human ceiling and of human MAE "
+    "are drawn over items, too, from what each item gives on average over the splits.",
 )
 NO_MODEL = "No model answered these questions yet: run a model job over this dataset, then make a new report."
 CEILING = "Human ceiling"
@@ -78,16 +81,24 @@ def _result(comparison: Comparison, question: str, setting: Setting) -> Result:
         question,
         setting,
         alignment_summary(items, n_resamples=parameters.resamples, seed=parameters.seed),
-        split_half_ceiling(answered, n_splits=parameters.splits, seed=parameters.seed),
+        _ceiling(comparison, answered),
     )
 
 
+def _ceiling(comparison: Comparison, items: pd.DataFrame) -> dict[str, Estimate]:
+    parameters = comparison.parameters
+    return split_half_ceiling(items, n_splits=parameters.splits, n_resamples=parameters.resamples, seed=parameters.seed)
+
+
 def _table(comparison: Comparison, question: str, results: Sequence[Result]) -> Table:
+    named = f" Model: {comparison.models_in_words}." if comparison.one_model else ""
     return Table(
         code=f"alignment_{question}",
         title=f"Question “{question}”",
-        caption=f"Models against people on the question {question}; n counts items that both answered.",
-        columns=COLUMNS,
+        caption=f"Models against people on the question {question}; n counts items that both answered.{named}",
+        columns=tuple(
+            replace(column, shown=not comparison.one_model) if column.key == "model" else column for column in COLUMNS
+        ),
         rows=tuple(_row(comparison, result) for result in results if result.question == question),
     )
 
@@ -102,10 +113,11 @@ def _row(comparison: Comparison, result: Result) -> Row:
             "setting": setting.name,
             "against": setting.against,
             "items": result.summary["rate_mae"].n,
-            **{name: estimate_cell(estimate) for name, estimate in estimates.items()},
+            **{column.key: estimate_cell(estimates[column.key]) for column in COLUMNS if column.kind == "estimate"},
         },
         marks=(*comparison.people_marks, setting.mark),
         answers=comparison.answers_of_model(result.question, setting),
+        n_answers=int(comparison.model(result.question, setting)["n"].sum()),
     )
 
 
@@ -124,6 +136,7 @@ def _figures(comparison: Comparison, results: Sequence[Result]) -> tuple[Figure,
         title=f"Majority alignment of models with people: {questions}",
         caption=f"Share of items on which model and people have the same majority, with 95 % bootstrap interval over "
         f"items; {n}.{ceiling} {comparison.legend}",
+        source=comparison.source,
         spec=interval_dots(
             [
                 *ceilings,
@@ -141,6 +154,7 @@ def _figures(comparison: Comparison, results: Sequence[Result]) -> tuple[Figure,
         caption=f"Signed culture gap: mean of the model's culture rate minus the people's, with 95 % bootstrap "
         f"interval over items; {n}. Left of zero the model allows the preference more often, right of zero it follows "
         f"culture more often; the signed preference gap is the same number with the other sign. {comparison.legend}",
+        source=comparison.source,
         spec=interval_dots(
             [_dot(comparison, result, "signed_culture_gap") for result in defined],
             who=who,
@@ -159,9 +173,7 @@ def _dot(comparison: Comparison, result: Result, metric: str) -> dict[str, Any]:
 
 
 def _ceiling_dot(comparison: Comparison, question: str) -> dict[str, Any] | None:
-    parameters = comparison.parameters
-    ceiling = split_half_ceiling(comparison.people_items(question), n_splits=parameters.splits, seed=parameters.seed)
-    estimate = ceiling["majority_alignment"]
+    estimate = _ceiling(comparison, comparison.people_items(question))["majority_alignment"]
     if not estimate.defined:
         return None
     dot = _labelled(CEILING, question, comparison.people_mark, estimate)
@@ -169,5 +181,5 @@ def _ceiling_dot(comparison: Comparison, question: str) -> dict[str, Any] | None
 
 
 def _labelled(who: str, question: str, mark: Mark, estimate: Estimate) -> dict[str, Any]:
-    label = f"{question} {estimate.value:z.2f}"
+    label = f"{question} {two_decimals(estimate.value)}"
     return {"who": who, "question": question, "mark": mark, "label": label, **estimate_cell(estimate)}

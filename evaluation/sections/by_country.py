@@ -21,6 +21,8 @@ COLUMNS = (
     Column("rate", "Culture rate", "estimate", "0 to 1"),
 )
 
+PEOPLE = "People"
+
 
 @dataclass(frozen=True, slots=True)
 class Rate:
@@ -47,7 +49,8 @@ def by_country(comparison: Comparison) -> Section | None:
         paragraphs=(
             f"The culture rate is the share of answers that choose “{comparison.parameters.option}”. A model stands "
             "beside the people of the country whose persona it was given. Brackets are 95 % bootstrap intervals over "
-            "items, which take the people as they are.",
+            "items, which take the people as they are. Where all answers are the same, an interval has no width: it "
+            "cannot say what other items would show.",
         ),
         tables=(
             Table(
@@ -74,7 +77,7 @@ def _rates_of(comparison: Comparison, question: str, country: str) -> Iterator[R
         return Rate(question, country, who, mark, len(items), estimate, marks, answers)
 
     people, shown = comparison.people(question, [country]), comparison.answers_of_people(question, country)
-    yield rate("People", comparison.people_mark, people, comparison.people_marks, shown)
+    yield rate(PEOPLE, comparison.people_mark, people, comparison.people_marks, shown)
     for setting in comparison.settings:
         if setting.persona == "country" and setting.countries == (country,):
             model, shown = comparison.model(question, setting), comparison.answers_of_model(question, setting)
@@ -93,6 +96,7 @@ def _row(rate: Rate) -> Row:
         },
         marks=rate.row_marks,
         answers=rate.answers,
+        n_answers=rate.estimate.n,
     )
 
 
@@ -103,8 +107,9 @@ def _figure(comparison: Comparison, question: str, rates: Sequence[Rate]) -> Fig
         title=f"Culture rate by country: {question}",
         caption=f"Share of answers that choose culture, with 95 % bootstrap interval over items; n counts answers. "
         f"{comparison.legend}",
+        source=comparison.source,
         spec=rate_bars(
-            [_bar(rate) | comparison.marked(*rate.row_marks) for rate in shown],
+            [_bar(comparison, rate) | comparison.marked(*rate.row_marks) for rate in shown],
             countries=list(dict.fromkeys(rate.country for rate in shown)),
             who=list(dict.fromkeys(rate.who for rate in shown)),
             caution=comparison.caution,
@@ -112,8 +117,9 @@ def _figure(comparison: Comparison, question: str, rates: Sequence[Rate]) -> Fig
     )
 
 
-def _bar(rate: Rate) -> dict[str, Any]:
-    label = f"{rate.who} {rate.estimate.value:.2f}, n = {rate.estimate.n}"
+def _bar(comparison: Comparison, rate: Rate) -> dict[str, Any]:
+    who = "Model" if comparison.one_model and rate.who != PEOPLE else rate.who
+    label = f"{rate.estimate.value:.2f} (n = {rate.estimate.n}) {who}"
     return {
         "country": rate.country,
         "who": rate.who,

@@ -1,6 +1,6 @@
 """Who is compared with whom: the frames of a report, cut into settings and items frames."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -48,6 +48,7 @@ class Setting:
         return self.countries[0] if self.persona == "country" else "The personas' countries"
 
 
+_PEOPLE_MARK: Mapping[str, Mark] = {"real": "human", "simulated": "simulated"}
 _MODEL = ("model", "endpoint", "prompt", "temperature", "demo_model")
 
 
@@ -95,6 +96,54 @@ class Comparison:
         words = ", ".join(part for part in (people.get(self.people_marks, ""), demo) if part)
         return words[:1].upper() + words[1:]
 
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """What must be read before any number: sentences about simulated people and demo models."""
+        counts = self.frames.persons.groupby("simulated")["persons"].sum()
+        simulated, real = int(counts.get(True, 0)), int(counts.get(False, 0))
+        said = []
+        if simulated and not real:
+            said.append(
+                f"The people in this report are simulated: bots gave all answers of its {simulated} people, so its "
+                "numbers say nothing about real people."
+            )
+        elif simulated:
+            said.append(
+                f"This report pools {real} real with {simulated} simulated people: bots gave the answers of the "
+                "simulated ones, so its numbers are not those of the real people alone."
+            )
+        models = self.frames.models
+        demo = sorted(set(models.loc[models["demo_model"].astype(bool), "model"]))
+        if demo:
+            said.append(
+                f"{' and '.join(demo)} {'are demo models' if len(demo) > 1 else 'is a demo model'}: tiny, and at "
+                "chance as a judge. The numbers show that the path works, not how well language models align."
+            )
+        return tuple(said)
+
+    @property
+    def models_in_words(self) -> str:
+        """The names of all models, where tables and figures leave the only one out."""
+        return ", ".join(dict.fromkeys(map(self.label, self.settings))) or "none"
+
+    @property
+    def source(self) -> str:
+        """Whose answers the report shows, for figures that travel alone."""
+        persons, chosen = int(self.frames.persons["persons"].sum()), self.selection
+        sessions = "completed sessions only" if self.parameters.sessions == "completed" else "all sessions"
+        return " ".join(
+            [
+                f"Dataset {chosen.dataset.name}, instrument {chosen.instruments[0].title}; n = {persons} people, "
+                f"{sessions}. Models: {self.models_in_words}.",
+                *self.warnings,
+            ]
+        )
+
+    @property
+    def one_model(self) -> bool:
+        """Whether a single label names all models, so that rows and marks need not repeat it."""
+        return len({self.label(setting) for setting in self.settings}) == 1
+
     def marked(self, *marks: Mark) -> dict[str, bool]:
         """The columns of a figure's row that say whose answers are in it."""
         return {"simulated": "simulated" in marks, "demo_model": "demo-model" in marks}
@@ -130,28 +179,37 @@ class Comparison:
 
     def line(self, setting: Setting) -> str:
         """The setting's words in figures; without the model's name where there is only one."""
-        labels = {self.label(other) for other in self.settings}
-        return setting.name if len(labels) == 1 else f"{self.label(setting)} · {setting.name}"
+        return setting.name if self.one_model else f"{self.label(setting)} · {setting.name}"
 
     def answers_of_model(self, question: str, setting: Setting) -> dict[str, str]:
-        """Parameters of the responses page that show the model's answers in this setting."""
-        shown = self._answers(question) | {"kind": "model", "attr_model": setting.model}
-        # Imported answers need not say where they come from.
-        shown |= {"attr_endpoint": setting.endpoint} if setting.endpoint else {}
-        shown |= {"cond_prompt": setting.prompt} if setting.prompt else {}
-        shown["attr_persona"] = "false" if setting.persona == "none" else "true"
-        if setting.persona == "country":
-            shown["attr_country"] = setting.countries[0]
-        return shown
+        """Parameters of the responses page that show the model's answers in this setting, and no others."""
+        shown = self._answers(question) | {
+            "kind": "model",
+            "mark": setting.mark,
+            "persona": "false" if setting.persona == "none" else "true",
+            "attr_model": setting.model,
+            "attr_endpoint": setting.endpoint,
+            "cond_prompt": setting.prompt,
+            "cond_temperature": setting.temperature,
+        }
+        return shown | ({"attr_country": setting.countries[0]} if setting.persona == "country" else {})
 
-    def answers_of_people(self, question: str, country: str = "") -> dict[str, str]:
-        """Parameters of the responses page that show the people's answers, of one country or of all."""
-        kinds = self.parameters.kinds
-        shown = self._answers(question) | ({"kind": kinds[0]} if len(kinds) == 1 else {})
-        return shown | ({"attr_country": country} if country else {})
+    def answers_of_people(self, question: str, country: str | None = None, *, also: str = "") -> dict[str, str]:
+        """The same for the people: all of them, or those of one country ("" for those who stated none).
+
+        With `also`, only answers of people who answered that question about the item, too.
+        """
+        parameters = self.parameters
+        shown = self._answers(question)
+        shown["kind"] = parameters.kinds[0] if len(set(parameters.kinds)) == 1 else "people"
+        shown |= {} if parameters.people == "all" else {"mark": _PEOPLE_MARK[parameters.people]}
+        shown |= {"sessions": "counted"} if parameters.sessions == "completed" else {}
+        shown |= {"also": also} if also else {}
+        return shown | ({} if country is None else {"attr_country": country})
 
     def _answers(self, question: str) -> dict[str, str]:
-        return {"dataset": self.parameters.dataset, "question": question}
+        parameters = self.parameters
+        return {"dataset": parameters.dataset, "instrument_name": parameters.instrument, "question": question}
 
     def people(self, question: str, countries: Sequence[str] = ()) -> pd.DataFrame:
         """Rows of the people's frame about this question, of these countries or of all."""

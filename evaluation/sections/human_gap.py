@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from evaluation.metrics.gap import NormPersonalGap, norm_personal_gap
+from evaluation.metrics.rates import pooled_culture_rate
 from evaluation.metrics.result import Estimate
 from evaluation.sections.comparison import Comparison
 from evaluation.sections.shape import Column, Row, Section, Table, estimate_cell
@@ -26,18 +27,20 @@ def human_gap(comparison: Comparison) -> Section | None:
     if not asked or pairs.empty:
         return None
     countries = sorted(set(pairs["country"]))
-    rows = [_row(comparison, country or "Not stated", pairs[pairs["country"] == country]) for country in countries]
+    rows = [_row(comparison, country, pairs[pairs["country"] == country]) for country in countries]
     if len(countries) > 1:
-        rows.append(_row(comparison, "All", pairs))
+        rows.append(_row(comparison, None, pairs))
     return Section(
         code="human_gap",
         title="What people do and what they expect",
         paragraphs=(
             f"Each pair is one person's answers to {parameters.personal_question} and {parameters.norm_question} about "
             "one item. The gap is the allow rate of the personal question minus that of the norm question: positive "
-            "when people allow more for themselves than they see as the norm. Brackets are 95 % intervals that let the "
-            "answers of one person depend on each other; McNemar's exact p-value, in the download, takes all pairs for "
-            "independent and can be too small where people gave several.",
+            "when people allow more for themselves than they see as the norm.",
+            "The answers of one person depend on each other, so all intervals take people as drawn, not answers: "
+            f"those of the two rates are 95 % bootstrap intervals over people ({parameters.resamples} resamples, seed "
+            f"{parameters.seed}), that of the gap is normal with a standard error clustered by person. McNemar's exact "
+            "p-value, in the download, takes all pairs for independent and can be too small where people gave several.",
         ),
         tables=(
             Table("human_gap", "Norm-personal gap of the people", "People who answered both.", COLUMNS, tuple(rows)),
@@ -45,22 +48,33 @@ def human_gap(comparison: Comparison) -> Section | None:
     )
 
 
-def _row(comparison: Comparison, country: str, pairs: pd.DataFrame) -> Row:
-    gap = _gap(pairs)
-    named = "" if country in ("All", "Not stated") else country
+def _row(comparison: Comparison, country: str | None, pairs: pd.DataFrame) -> Row:
+    """The people of one country ("" where they stated none), or of all."""
+    gap, parameters = _gap(pairs), comparison.parameters
+    personal, norm = parameters.personal_question, parameters.norm_question
     return Row(
         cells={
-            "country": country,
+            "country": "All" if country is None else country or "Not stated",
             "people": int(pairs["respondent"].nunique()),
             "pairs": gap.paired.n,
-            "personal": estimate_cell(Estimate(gap.personal_allow_rate, gap.n_personal)),
-            "norm": estimate_cell(Estimate(gap.norm_allow_rate, gap.n_norm)),
+            "personal": estimate_cell(_allow_rate(comparison, pairs, "personal")),
+            "norm": estimate_cell(_allow_rate(comparison, pairs, "norm")),
             "gap": estimate_cell(gap.paired),
             "mcnemar_p": estimate_cell(Estimate(gap.mcnemar_p, gap.paired.n)),
         },
         marks=comparison.people_marks,
-        answers=comparison.answers_of_people(comparison.parameters.personal_question, named),
+        answers=comparison.answers_of_people(personal, country, also=norm),
+        n_answers=gap.paired.n,
     )
+
+
+def _allow_rate(comparison: Comparison, pairs: pd.DataFrame, question: str) -> Estimate:
+    """The share of answers that do not choose culture, with its interval over people."""
+    given = pd.DataFrame({"n": pairs["n"], "n_culture": pairs["n"] * pairs[question]})
+    people, parameters = given.groupby(pairs["respondent"]).sum(), comparison.parameters
+    culture = pooled_culture_rate(people, n_resamples=parameters.resamples, seed=parameters.seed)
+    reason = "an interval needs two people" if culture.reason else ""
+    return Estimate(1 - culture.value, culture.n, 1 - culture.high, 1 - culture.low, reason)
 
 
 def _gap(pairs: pd.DataFrame) -> NormPersonalGap:

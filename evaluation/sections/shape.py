@@ -28,11 +28,15 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`marks` are the badges of who answered; `answers` the responses page's parameters for what is behind the row."""
+    """`marks` are the badges of who answered.
+
+    `answers` are the responses page's parameters for exactly the `n_answers` answers that the row speaks of.
+    """
 
     cells: Mapping[str, Cell]
     marks: tuple[Mark, ...] = ()
     answers: Mapping[str, str] = field(default_factory=dict)
+    n_answers: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +50,15 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A Vega-Lite specification that holds its own data."""
+    """A Vega-Lite specification that holds its own data.
+
+    `source` says whose answers it shows; on paper it stands with title and caption inside the figure.
+    """
 
     code: str  # unique in the report
     title: str
     caption: str
+    source: str
     spec: dict[str, Any]
 
 
@@ -81,6 +89,15 @@ def estimate_cell(estimate: Estimate) -> dict[str, Any]:
         "high": _defined(estimate.high),
         "reason": estimate.reason,
     }
+
+
+def two_decimals(number: float) -> str:
+    """The number in words of a label or a sentence, with a minus sign in place of the hyphen.
+
+    >>> two_decimals(-0.333), two_decimals(-0.001)
+    ('−0.33', '0.00')
+    """
+    return f"{number:z.2f}".replace("-", "−")
 
 
 def _defined(number: float) -> float | None:

@@ -11,7 +11,7 @@ from evaluation.metrics.items import item_rates
 from evaluation.metrics.result import Estimate
 from evaluation.metrics.uncertainty import uncertainty_correlation
 from evaluation.sections.comparison import Comparison, Setting
-from evaluation.sections.shape import Figure, Section
+from evaluation.sections.shape import Figure, Section, two_decimals
 
 
 def uncertainty(comparison: Comparison) -> Section | None:
@@ -49,8 +49,8 @@ def _figure(
     correlations: Mapping[Setting, Estimate],
 ) -> Figure:
     numbers = [
-        f"{_name(comparison, setting)}: r = {correlations[setting].value:z.2f} (n = {correlations[setting].n} items)"
-        for setting in varied
+        f"{_name(comparison, setting)}: r = {two_decimals(found.value)} (n = {found.n} items)"
+        for setting, found in ((setting, correlations[setting]) for setting in varied)
     ]
     points = [point for setting, items in varied.items() for point in _points(comparison, setting, items)]
     return Figure(
@@ -58,6 +58,7 @@ def _figure(
         title=f"Agreement of people and of models on each item: {question}",
         caption=f"Share of the more frequent answer to each item, among people and among the model's answers, with "
         f"Pearson's r. {'; '.join(numbers)}. Larger points stand for several items. {comparison.legend}",
+        source=comparison.source,
         spec=agreement_scatter(points, caution=comparison.caution),
     )
 

@@ -5,6 +5,7 @@ import pandas as pd
 from evaluation.sections.comparison import Comparison
 from evaluation.sections.shape import Column, Row, Section, Table
 from llm.models import Call
+from responses.models import Outcome
 
 PEOPLE = (
     Column("kind", "Answers by"),
@@ -34,35 +35,10 @@ def what_was_compared(comparison: Comparison) -> Section:
     return Section(
         code="what_was_compared",
         title="What was compared",
-        warnings=tuple(_warnings(comparison)),
-        paragraphs=(*_scope(comparison), *_left_out(comparison)),
+        warnings=comparison.warnings,
+        paragraphs=(*_scope(comparison), _sessions(comparison), _calls_left_out(comparison)),
         tables=(_items(comparison), _people(comparison), _models(comparison)),
     )
-
-
-def _warnings(comparison: Comparison) -> list[str]:
-    persons = comparison.frames.persons
-    counts = persons.groupby("simulated")["persons"].sum()
-    simulated, real = int(counts.get(True, 0)), int(counts.get(False, 0))
-    said = []
-    if simulated and not real:
-        said.append(
-            f"The people in this report are simulated: bots gave all answers of its {simulated} people, so its "
-            "numbers say nothing about real people."
-        )
-    elif simulated:
-        said.append(
-            f"This report pools {real} real with {simulated} simulated people: bots gave the answers of the simulated "
-            "ones, so its numbers are not those of the real people alone."
-        )
-    models = comparison.frames.models
-    demo = sorted(set(models.loc[models["demo_model"].astype(bool), "model"]))
-    if demo:
-        said.append(
-            f"{' and '.join(demo)} {'are demo models' if len(demo) > 1 else 'is a demo model'}: tiny, and at chance as "
-            "a judge. The numbers show that the path works, not how well language models align."
-        )
-    return said
 
 
 def _scope(comparison: Comparison) -> list[str]:
@@ -83,13 +59,37 @@ def _scope(comparison: Comparison) -> list[str]:
     ]
 
 
-def _left_out(comparison: Comparison) -> list[str]:
+def _sessions(comparison: Comparison) -> str:
+    """How many people and answers are out, or in, although their session is not a completed one."""
+    outcomes = comparison.frames.outcomes
+    others = outcomes[~outcomes["outcome"].isin(["", Outcome.COMPLETED])].to_dict("records")
+    listed = "; ".join(
+        f"{_words(row['outcome'])}: {_counted(row['persons'], 'person', 'people')} with "
+        f"{_counted(row['n'], 'answer', 'answers')}"
+        for row in others
+    )
+    if comparison.parameters.sessions == "all":
+        return f"All sessions are in, also those not completed ({listed or 'there are none'})."
+    if not others:
+        return "Only completed sessions are in; nobody who answered is left out for that."
+    return f"Only completed sessions are in. Left out, by how the session stands: {listed}."
+
+
+def _words(outcome: str) -> str:
+    return dict(Outcome.choices).get(outcome, outcome).lower()
+
+
+def _counted(number: int, one: str, several: str) -> str:
+    return f"{number:,} {one if number == 1 else several}"
+
+
+def _calls_left_out(comparison: Comparison) -> str:
     calls = comparison.frames.calls
     if calls.empty:
-        return ["No model call was left out."]
+        return "No model call was left out."
     words = dict(Call.Status.choices)
     parts = [f"{row['n']} {words[row['status']].lower()} ({row['model']})" for row in calls.to_dict("records")]
-    return [f"Model calls that gave no answer and are left out, never guessed: {', '.join(parts)}."]
+    return f"Model calls that gave no answer and are left out, never guessed: {', '.join(parts)}."
 
 
 def _items(comparison: Comparison) -> Table:

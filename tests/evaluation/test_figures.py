@@ -85,6 +85,16 @@ def test_a_figure_can_be_asked_for_by_many_at_once(settings: Any, tmp_path: Path
             next((tmp_path / "cache" / "figures").iterdir()).unlink()
 
 
+def test_on_paper_a_figure_says_what_it_shows_of_whom():
+    figure = {"title": "Majority alignment", "caption": "Share of items; n = 9 items.", "spec": dots()}
+    source = (
+        "Models: tiny. The people in this report are simulated: its numbers say nothing about real people. tiny is a"
+    )
+    drawn = svg(figure_files.on_paper(figure | {"source": f"{source} demo model."}))
+    for words in ("Majority alignment", "n = 9 items", "Models: tiny", "simulated: its numbers", "demo model."):
+        assert words in drawn, words
+
+
 def test_the_data_of_a_figure_are_its_rows():
     lines = figure_files.data_csv(dots()).splitlines()
     assert lines[0] == "question,who,mark,value,low,high,n,label"

@@ -1,6 +1,5 @@
 """Counts from the database against counts done by hand."""
 
-import time
 from typing import Any
 
 import pytest
@@ -129,11 +128,9 @@ def test_the_cost_grows_with_groups_and_not_with_answers(paired: Paired, paramet
     people = [paired.person(str(number), country=("Brazil", "India")[number % 2]) for number in range(300)]
     rows = [(who, item, code, "culture") for who in people for item in range(4) for code in ("personal", "norm")]
     paired.record(rows)
-    started = time.perf_counter()
     with CaptureQueriesContext(connection) as queries:
         frames = frames_of(paired, parameters)
     assert len(queries) <= 11
     assert len(frames.people) == 2 * 4 * 2
     assert frames.people["n"].sum() == 2400
     assert frames.pairs["n"].sum() == 1200
-    assert time.perf_counter() - started < 1

@@ -28,6 +28,22 @@ def test_items_with_one_person_are_left_out_and_a_seed_fixes_the_rest():
     assert first["rate_mae"].reason == "2 of 4 items left out: fewer than two human answers"
 
 
+def test_intervals_are_drawn_over_items_and_do_not_shrink_with_splits():
+    # Half of the items have people who all agree, half have two who differ: 1 and 0 in every split.
+    items = items_frame([2] * 40, [2, 1] * 20, [1] * 40, [1] * 40)
+    for n_splits in (20, 2000):
+        found = split_half_ceiling(items, n_splits=n_splits, seed=4)
+        alike, error = found["majority_alignment"], found["rate_mae"]
+        assert (alike.value, error.value) == (0.5, 0.5)
+        # The standard error of the mean of 40 such items is 0.079.
+        assert alike.low == pytest.approx(0.5 - 1.96 * 0.079, abs=0.03)
+        assert alike.high == pytest.approx(0.5 + 1.96 * 0.079, abs=0.03)
+        assert (error.low, error.high) == pytest.approx((1 - alike.high, 1 - alike.low))
+    single = split_half_ceiling(items_frame([2], [2], [1], [1]), seed=4)["majority_alignment"]
+    assert np.isnan(single.low)
+    assert single.reason == "an interval needs two items"
+
+
 def test_nothing_to_split():
     assert not split_half_ceiling(items_frame([1], [1], [1], [1]), seed=1)["rate_mae"].defined
     with pytest.raises(ValueError, match="n_splits of at least 1"):

@@ -4,6 +4,7 @@ import csv
 import io
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from html import unescape
 from typing import Any
@@ -16,8 +17,10 @@ from django.utils import timezone
 from evaluation.building import build_report
 from evaluation.models import Report
 from evaluation.services import create_report
+from materials.models import Instrument
+from materials.services import publish_instrument
 from projects.models import User
-from tests.evaluation.conftest import Paired
+from tests.evaluation.conftest import PAIRED, Paired
 
 pytestmark = pytest.mark.django_db
 ClientAs = Callable[[User | None], Client]
@@ -34,6 +37,10 @@ def report(answered: Paired, parameters: dict[str, Any]) -> Report:
 @pytest.fixture
 def reader(client_as: ClientAs, viewer: User) -> Client:
     return client_as(viewer)
+
+
+def publish(paired: Paired, *, name: str) -> Instrument:
+    return publish_instrument(project=paired.project, name=name, title=name, questions=PAIRED)
 
 
 def url(report: Report, rest: str = "") -> str:
@@ -54,10 +61,52 @@ def test_the_page_says_first_what_was_compared(report: Report, reader: Client):
 def test_a_number_leads_to_the_answers_behind_it(report: Report, reader: Client):
     page = reader.get(url(report)).content.decode()
     links = [parse_qs(urlsplit(unescape(link)).query) for link in re.findall(r'href="([^"]+/responses/[^"]+)"', page)]
-    plain = {"dataset": ["scenarios"], "question": ["personal"], "kind": ["model"], "attr_model": ["tiny"]}
-    plain |= {"attr_endpoint": ["local"], "cond_prompt": ["plain v1"]}
-    assert plain | {"attr_persona": ["false"]} in links
-    assert plain | {"attr_persona": ["true"], "attr_country": ["Brazil"]} in links
+    plain = {"dataset": ["scenarios"], "instrument_name": ["paired"], "question": ["personal"], "kind": ["model"]}
+    plain |= {"mark": ["demo-model"], "attr_model": ["tiny"], "attr_endpoint": ["local"]}
+    plain |= {"cond_prompt": ["plain v1"], "cond_temperature": ["0"]}
+    assert plain | {"persona": ["false"]} in links
+    assert plain | {"persona": ["true"], "attr_country": ["Brazil"]} in links
+
+
+def followed(report: Report, reader: Client) -> list[tuple[int, int]]:
+    """For each link of the report's page: how many answers it promises, and how many its page counts."""
+    page = reader.get(url(report)).content.decode()
+    links = re.findall(r'href="([^"]+/responses/[^"]+)">(\d+) answer', page)
+    assert len(links) == sum(bool(row["answers"]) for s in report.sections for t in s["tables"] for row in t["rows"])
+    return [(int(promised), reader.get(unescape(link)).context["count"]) for link, promised in links]
+
+
+@pytest.mark.parametrize("people", ["simulated", "real", "all"])
+@pytest.mark.parametrize("sessions", ["completed", "all"])
+def test_every_link_leads_to_exactly_the_answers_of_its_row(
+    answered: Paired, parameters: dict[str, Any], reader: Client, people: str, sessions: str
+):
+    """Beside what `answered` holds: real people and annotators, other sessions, another instrument and another model
+    with the same name and questions, people without a country or without a pair, other temperatures and no prompt."""
+    everybody = [
+        (answered.person("real", simulated=False), "Brazil"),
+        (answered.person("nowhere", country=""), ""),
+        (answered.person("left", outcome="unfinished"), "Brazil"),
+        (answered.person("failed", simulated=False, outcome="failed_attention"), "Brazil"),
+        (answered.person("done", outcome="completed"), "Brazil"),
+    ]
+    for who, _ in everybody:
+        answered.record([(who, 0, "personal", "culture"), (who, 0, "norm", "preference"), (who, 1, "norm", "culture")])
+    answered.record([(everybody[0][0], 3, "personal", "preference"), (answered.person("a"), 3, "personal", "culture")])
+    namesake = answered.model("tiny", demo_model=False, gender="female")
+    for factors in ({}, {"temperature": 1}, {"temperature": "0", "prompt": "plain v1"}):
+        answered.record([(namesake, 0, "norm", "culture"), (answered.model("tiny"), 3, "norm", "culture")], **factors)
+    other = replace(answered, instrument=publish(answered, name="again"))
+    other.record([(who, 0, code, "culture") for who, _ in everybody for code in ("personal", "norm")])
+    choices = parameters | {"people": people, "sessions": sessions, "kinds": ["participant", "annotator"]}
+    report = build_report(
+        create_report(
+            project=answered.project, title="l", kind=Report.Kind.ALIGNMENT, parameters=choices, created_by=None
+        ).pk
+    )
+    pairs = followed(report, reader)
+    assert pairs
+    assert [promised for promised, _ in pairs] == [counted for _, counted in pairs]
 
 
 def test_the_list_shows_reports_and_offers_a_new_one_to_managers(
@@ -81,9 +130,11 @@ def test_a_report_is_asked_for_by_form(answered: Paired, client_as: ClientAs, re
         "questions": ["personal", "norm"],
         "option": "culture",
         "kinds": ["participant"],
+        "sessions": "completed",
         "resamples": "100",
         "seed": "3",
     }
+    assert "Completed sessions, with the attention check passed" in form
     refused = client.post(address, choices)
     assert refused.status_code == 422
     assert "This field is required" in refused.content.decode()  # nobody chose which people
@@ -95,14 +146,25 @@ def test_a_report_is_asked_for_by_form(answered: Paired, client_as: ClientAs, re
 
 def test_a_form_that_cannot_be_used_says_why(answered: Paired, client_as: ClientAs, researcher: User):
     other = {"code": "age", "kind": "choice", "text": "Age?", "options": [{"code": c, "text": c} for c in ("a", "b")]}
-    from materials.services import publish_instrument
-
     publish_instrument(project=answered.project, name="other", title="Other", questions=[other])
     choices = {"title": "t", "dataset": "scenarios", "instrument": "other", "questions": ["norm"], "people": "all"}
-    choices |= {"option": "culture", "kinds": ["participant"], "resamples": "100", "seed": "1"}
+    choices |= {"option": "culture", "kinds": ["participant"], "resamples": "100", "seed": "1", "sessions": "all"}
     answer = client_as(researcher).post(f"/p/{answered.project.slug}/reports/new/", choices)
     assert answer.status_code == 422
     assert "has no question norm" in answer.content.decode()
+
+
+def test_a_report_over_no_answers_is_refused(paired: Paired, client_as: ClientAs, researcher: User):
+    paired.record([(paired.person("left", outcome="unfinished"), 0, "norm", "culture")])
+    choices = {"title": "t", "dataset": "scenarios", "instrument": "paired", "questions": ["norm"], "option": "culture"}
+    choices |= {"kinds": ["participant"], "resamples": "100", "seed": "1", "sessions": "completed"}
+    client, address = client_as(researcher), f"/p/{paired.project.slug}/reports/new/"
+    for people in ("real", "simulated", "all"):
+        answer = client.post(address, choices | {"people": people})
+        assert answer.status_code == 422
+        assert "in a completed session: choose other people" in answer.content.decode()
+    assert not Report.objects.exists()
+    assert client.post(address, choices | {"people": "all", "sessions": "all"}).status_code == 302
 
 
 def pending(report: Report) -> Report:

@@ -226,10 +226,71 @@ def test_a_worker_builds_what_was_asked_for(
     assert report.status == Report.Status.READY
 
 
-def test_without_any_answers_the_report_says_what_to_do(paired: Paired, parameters: dict[str, Any]):
+def test_without_models_the_report_says_what_to_do(paired: Paired, parameters: dict[str, Any]):
+    paired.record([(paired.person("a"), 0, "norm", "culture")])
     report = built(paired, parameters)
     assert report.status == "ready"
     assert "run a model job" in section(report, "alignment")["paragraphs"][0]
+
+
+def test_a_report_over_no_answers_is_refused_before_it_is_computed(answered: Paired, parameters: dict[str, Any]):
+    with pytest.raises(ReportError, match=r"No real people \(participants\) have answered personal or norm of paired"):
+        built(answered, parameters, people="real")
+    assert not Report.objects.exists()
+
+
+def with_sessions(answered: Paired) -> Paired:
+    """Beside three people without an outcome (2 of 3 culture on personal 0): one completed, two left, one failed."""
+    given = {"done": ("completed", "preference"), "left": ("unfinished", "culture"), "gone": ("unfinished", "culture")}
+    given["failed"] = ("failed_attention", "culture")
+    for name, (outcome, option) in given.items():
+        answered.record([(answered.person(name, outcome=outcome), 0, "personal", option)])
+    answered.record([(answered.person("left", outcome="unfinished"), 1, "personal", "culture")])
+    return answered
+
+
+def test_only_completed_sessions_count_and_the_report_says_who_is_left_out(
+    answered: Paired, parameters: dict[str, Any]
+):
+    report = built(with_sessions(answered), parameters)
+    brazil = row(report, "by_country", question="personal", country="Brazil", who="People")
+    assert (brazil["answers"], brazil["rate"]["value"]) == (5, 0.6)  # a, b and done: c, p, c, c and p
+    assert row(report, "people", country="Brazil") == {
+        "kind": "Participant",
+        "country": "Brazil",
+        "persons": 3,
+        "answers": 9,
+    }
+    text = " ".join(report.sections[0]["paragraphs"])
+    assert (
+        "Left out, by how the session stands: failed the attention check: 1 person with 1 answer; "
+        "not finished: 2 people with 3 answers."
+    ) in text
+    assert report.parameters["sessions"] == "completed"
+
+
+def test_all_sessions_count_when_asked_for(answered: Paired, parameters: dict[str, Any]):
+    report = built(with_sessions(answered), parameters, sessions="all")
+    brazil = row(report, "by_country", question="personal", country="Brazil", who="People")
+    assert (brazil["answers"], brazil["rate"]["value"]) == (9, pytest.approx(7 / 9))
+    assert "All sessions are in, also those not completed (failed" in " ".join(report.sections[0]["paragraphs"])
+    assert "not finished: 2 people with 3 answers" in " ".join(report.sections[0]["paragraphs"])
+
+
+def test_nobody_left_out_is_said_too(answered: Paired, parameters: dict[str, Any]):
+    assert "nobody who answered is left out" in " ".join(built(answered, parameters).sections[0]["paragraphs"])
+
+
+def test_the_ceiling_and_the_allow_rates_have_intervals(answered: Paired, parameters: dict[str, Any]):
+    report = built(answered, parameters)
+    personal = row(report, "alignment_personal", setting="No persona")
+    for name in ("ceiling_majority_alignment", "ceiling_rate_mae"):
+        assert personal[name]["low"] <= personal[name]["value"] <= personal[name]["high"], name
+    # Brazil's two people allow 1 and 0 of 2 personally: resampled people give 0, 1/4 or 1/2.
+    brazil = row(report, "human_gap", country="Brazil")
+    assert (brazil["personal"]["value"], brazil["personal"]["low"], brazil["personal"]["high"]) == (0.25, 0.0, 0.5)
+    india = row(report, "human_gap", country="India")["personal"]
+    assert (india["value"], india["low"], india["reason"]) == (1.0, None, "an interval needs two people")
 
 
 def test_a_report_is_built_by_a_command(answered: Paired, capsys: pytest.CaptureFixture[str]):
@@ -273,9 +334,11 @@ def test_golden_values_come_out_of_the_database(paired: Paired, parameters: dict
         assert cells["items"] == expected["n_items"]
         for name, metric in {"rate_mae": "rate_mae_item"}.items() | {(n, n) for n in _SAME}:
             assert cells[name]["value"] == pytest.approx(expected[metric], abs=1e-9)
+        difference = abs(cells["signed_culture_gap"]["value"])
+        assert difference == pytest.approx(expected["rate_abs_diff_of_means"], abs=1e-9)
 
 
-_SAME = ("majority_alignment", "rate_abs_diff_of_means", "signed_culture_gap", "signed_preference_gap")
+_SAME = ("majority_alignment", "signed_culture_gap", "signed_preference_gap")
 
 
 def _with_items(paired: Paired, names: list[str]) -> Paired:

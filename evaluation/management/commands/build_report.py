@@ -21,13 +21,19 @@ class Command(BaseCommand):
         parser.add_argument("--instrument", required=True, help="name of the instrument")
         parser.add_argument("--questions", required=True, help="question codes, separated by commas")
         parser.add_argument("--people", required=True, choices=["all", "real", "simulated"])
+        parser.add_argument(
+            "--sessions",
+            default="completed",
+            choices=["completed", "all"],
+            help="all: also people who did not finish or failed the attention check (default: completed)",
+        )
         parser.add_argument("--models", default="", help="names of models, separated by commas; all when left out")
         parser.add_argument("--option", default="culture", help="option code that is counted (default: culture)")
         parser.add_argument("--resamples", type=int, default=2000)
         parser.add_argument("--seed", type=int, default=1)
 
     def handle(self, *args: Any, project: str, title: str, **options: Any) -> None:
-        names = ("dataset", "instrument", "people", "option", "resamples", "seed")
+        names = ("dataset", "instrument", "people", "sessions", "option", "resamples", "seed")
         parameters = {name: options[name] for name in names}
         parameters |= {name: [code for code in options[name].split(",") if code] for name in ("questions", "models")}
         report = _built(_project(project), title, parameters)

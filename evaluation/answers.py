@@ -1,0 +1,55 @@
+"""Which answers a report is asked about. Without pandas, because the pages that ask for reports look here too."""
+
+from django.db.models import QuerySet
+
+from evaluation.parameters import ReportError, Selection
+from responses.models import RespondentKind, Response
+from responses.querysets import of_completed_sessions
+
+_WHO = {"all": "real or simulated people", "real": "real people", "simulated": "simulated people"}
+
+
+def of_people(selection: Selection) -> QuerySet[Response]:
+    """Standing answers of the people that the report compares with models."""
+    people = of_every_session(selection)
+    return of_completed_sessions(people) if selection.parameters.sessions == "completed" else people
+
+
+def of_every_session(selection: Selection) -> QuerySet[Response]:
+    """The same with people who did not finish their session or failed its attention check."""
+    people = _answers(selection).filter(respondent__kind__in=selection.parameters.kinds)
+    if selection.parameters.people != "all":
+        people = people.filter(respondent__simulated=selection.parameters.people == "simulated")
+    return people
+
+
+def of_models(selection: Selection) -> QuerySet[Response]:
+    """Standing answers of the chosen models."""
+    models = _answers(selection).filter(respondent__kind=RespondentKind.MODEL)
+    if selection.parameters.models:
+        models = models.filter(respondent__attributes__model__in=selection.parameters.models)
+    return models
+
+
+def check_answered(selection: Selection) -> None:
+    """Raise ReportError when no person answered: a report never changes, and this one would have no number in it."""
+    if of_people(selection).exists():
+        return
+    parameters = selection.parameters
+    kinds = " or ".join(f"{kind}s" for kind in parameters.kinds)
+    sessions = " in a completed session" if parameters.sessions == "completed" else ""
+    raise ReportError(
+        f"No {_WHO[parameters.people]} ({kinds}) have answered {' or '.join(parameters.questions)} of "
+        f"{parameters.instrument} about items of {parameters.dataset}{sessions}: choose other people, sessions, "
+        "questions or items, or wait for answers."
+    )
+
+
+def _answers(selection: Selection) -> QuerySet[Response]:
+    return Response.objects.filter(
+        project=selection.project,
+        item__dataset=selection.dataset,
+        instrument__in=selection.instruments,
+        question__in=selection.parameters.questions,
+        superseded_by=None,
+    )
