@@ -142,6 +142,64 @@ def test_reload_second_tab_and_back_lose_nothing_and_store_nothing_twice(new_pag
     expect(page.locator(".completion-code")).to_have_text(CODE)
 
 
+def go_to_item(page: Page, study: Study) -> None:
+    page.goto(entry(study))
+    while screen(page) != "item":
+        answer(page)
+
+
+@pytest.mark.parametrize(("width", "text"), [(360, "100%"), (320, "100%"), (320, "200%")])
+def test_on_a_phone_the_scenario_is_whole_and_comes_back(
+    new_page: NewPage, axe: Look, study: Study, width: int, text: str
+) -> None:
+    page = new_page(viewport={"width": width, "height": 640})
+    enlarge = f"document.documentElement.style.fontSize = '{text}'"
+    page.add_init_script(f"document.addEventListener('DOMContentLoaded', () => {{ {enlarge} }})")
+    go_to_item(page, study)
+    scenario, again = page.locator(".scenario"), page.locator(".scenario-again")
+    assert scenario.evaluate("e => e.scrollHeight === e.clientHeight")
+    assert fits(page)
+    page.locator("#q-norm legend").evaluate("e => e.scrollIntoView()")
+    assert scenario.evaluate("e => e.getBoundingClientRect().bottom <= 0")
+    bar = again.locator("summary")
+    before = page.locator("#q-norm").bounding_box()
+    bar.click()
+    expect(again.locator("div")).to_have_text(scenario.inner_text(), use_inner_text=True)
+    assert page.locator("#q-norm").bounding_box() == before
+    axe(page)
+    last = again.locator("p").last
+    last.scroll_into_view_if_needed()
+    expect(last).to_be_in_viewport()
+    bar.click()
+    expect(last).to_be_hidden()
+
+
+def test_at_a_desk_the_scenario_stays(new_page: NewPage, study: Study) -> None:
+    page = new_page(viewport=DESK)
+    go_to_item(page, study)
+    page.locator("form[data-screen] button").scroll_into_view_if_needed()
+    scenario = page.locator(".scenario")
+    expect(scenario).to_be_in_viewport(ratio=1)
+    assert scenario.evaluate("e => e.scrollHeight === e.clientHeight")
+    expect(page.locator(".scenario-again")).to_be_hidden()
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_back_and_reload_after_a_mended_mistake_are_pages(new_page: NewPage, study: Study, *, scripts: bool) -> None:
+    page = new_page(viewport=PHONE, java_script_enabled=scripts)
+    go_to_item(page, study)
+    page.locator("form[data-screen] button").click()
+    expect(page.get_by_text("There is a problem")).to_be_visible()
+    page.reload()
+    expect(page.get_by_text("There is a problem")).to_be_visible()
+    answer(page)
+    expect(page.locator("h1")).to_have_text("Situation 2 of 7")
+    page.go_back()
+    expect(page.locator("h1")).to_have_text("Situation 2 of 7")
+    expect(page.get_by_text("There is a problem")).to_have_count(0)
+    assert Response.objects.filter(question="personal").count() == 1
+
+
 def test_the_first_page_is_light(page: Page, study: Study) -> None:
     sizes: dict[str, int] = {}
 
