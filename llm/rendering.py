@@ -1,7 +1,7 @@
 """Prompts are Jinja2 templates, rendered in a sandbox in which a name without a value is an error.
 
 Pure code: the same template and variables always give the same text. What could make a prompt depend on anything else
-(random choice, lipsum) or grow without bound (ranges, padding, repetition) does not exist in the sandbox.
+(random choice, lipsum) or grow without bound does not exist in the sandbox (llm.sandbox).
 """
 
 import traceback
@@ -9,16 +9,13 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError, UndefinedError, meta
-from jinja2.exceptions import SecurityError
-from jinja2.sandbox import ImmutableSandboxedEnvironment
-from jinja2.utils import missing
+from jinja2 import Template, TemplateError, TemplateSyntaxError, UndefinedError, meta
+
+from llm.sandbox import PromptSandbox, bounded
 
 MAX_TEMPLATE_CHARACTERS = 100_000
 MAX_PROMPT_CHARACTERS = 400_000  # about 100,000 tokens: more than most models read
 
-_REMOVED_FILTERS = ("center", "filesizeformat", "format", "pprint", "random", "urlize", "xmlattr")
-_PADDING_METHODS = frozenset({"center", "expandtabs", "format", "format_map", "ljust", "replace", "rjust", "zfill"})
 _FAULTS = (
     TemplateError,
     TypeError,
@@ -30,48 +27,15 @@ _FAULTS = (
     MemoryError,
 )
 
+# Python refuses to read numbers of thousands of digits and loops nested more than twenty deep.
+_UNREADABLE = (TemplateError, RecursionError, ValueError, SyntaxError, MemoryError)
+
 
 class PromptError(ValueError):
     """A prompt that cannot be used; the text is one sentence that says where and what to do."""
 
 
-class _NamedUndefined(StrictUndefined):
-    """Says which name has no value, in the words of the person who wrote the template."""
-
-    @property
-    def _undefined_message(self) -> str:
-        if self._undefined_hint:
-            return self._undefined_hint
-        if self._undefined_obj is missing:
-            return f'"{self._undefined_name}" has no value here'
-        return f'there is no "{self._undefined_name}" in the value that is asked for it'
-
-
-class _PromptSandbox(ImmutableSandboxedEnvironment):
-    intercepted_binops = frozenset({"*", "**", "%"})
-
-    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-        if not all(isinstance(side, int | float) for side in (left, right)):
-            raise SecurityError(f'"{operator}" works on numbers only')
-        if operator == "**":
-            raise SecurityError('"**" is not available')
-        return super().call_binop(context, operator, left, right)
-
-    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-        if isinstance(obj, str) and attr in _PADDING_METHODS:
-            return False
-        return super().is_safe_attribute(obj, attr, value)
-
-
-def _environment() -> _PromptSandbox:
-    sandbox = _PromptSandbox(undefined=_NamedUndefined, autoescape=False, trim_blocks=True, lstrip_blocks=True)
-    sandbox.globals.clear()
-    for name in _REMOVED_FILTERS:
-        del sandbox.filters[name]
-    return sandbox
-
-
-_SANDBOX = _environment()
+_SANDBOX = PromptSandbox()
 
 
 def render_messages(system: str, user: str, variables: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -107,7 +71,7 @@ def check_template(source: str) -> None:
         _compiled(source)
     except TemplateSyntaxError as error:
         raise PromptError(f"Line {error.lineno}: {_as_sentence(error.message)}") from error
-    except (TemplateError, RecursionError) as error:
+    except _UNREADABLE as error:
         raise PromptError(f"The prompt cannot be read: {_as_sentence(str(error))}") from error
 
 
@@ -124,11 +88,12 @@ def _render(source: str, variables: Mapping[str, Any], role: str) -> str:
         raise PromptError(f"{role.capitalize()} prompt: {text[0].lower()}{text[1:]}") from error
     parts, length = [], 0
     try:
-        for part in _compiled(source).generate(variables):
-            length += len(part)
-            if length > MAX_PROMPT_CHARACTERS:
-                raise PromptError(f"The {role} prompt grows past {MAX_PROMPT_CHARACTERS:,} characters; shorten it.")
-            parts.append(part)
+        with bounded():
+            for part in _compiled(source).generate(variables):
+                length += len(part)
+                if length > MAX_PROMPT_CHARACTERS:
+                    raise PromptError(f"The {role} prompt grows past {MAX_PROMPT_CHARACTERS:,} characters; shorten it.")
+                parts.append(part)
     except PromptError:
         raise
     except _FAULTS as error:

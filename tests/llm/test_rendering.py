@@ -1,8 +1,11 @@
+import tracemalloc
+
 import pytest
 
 from llm.rendering import MAX_PROMPT_CHARACTERS, PromptError, check_template, render_messages, template_variables
 
 VARIABLES = {"item": {"act": "tipping", "tags": ["x", "y"]}, "persona": {}}
+LONG = {"long": "x" * 300_000, "many": list(range(2000))}
 
 
 def user_text(source: str) -> str:
@@ -66,12 +69,83 @@ def test_the_fault_names_the_message_it_is_in():
         "{{ [1, 2] | random }}",
         "{% include '/etc/passwd' %}",
         "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
+        "{{ '{:>999999999}'.format(1) }}",
+        "{{ '{:>999999999}'['format'](1) }}",
+        "{{ ('{:>999999999}' | attr('format'))(1) }}",
+        "{{ '{a:>999999999}'.format_map({'a': 1}) }}",
+        "{{ ['{:>999999999}'] | map(attribute='format') | map('upper') | list }}",
+        "{{ '%999999999d' | format(1) }}",
+        "{{ '%999999999d' is divisibleby(1) }}",
+        "{{ '%999999999d' is odd }}",
+        "{{ ['%999999999d'] | select('even') | list }}",
+        "{{ 'x\ny' | indent(300000000) }}",
+        "{{ 'x\ny' | indent('z' * 300000000) }}",
+        "{{ 'x' | wordwrap(1, wrapstring=item.act) }}",
+        "{{ [1] | batch(999999999, 0) | list }}",
+        "{{ [1] | slice(999999999, 0) | list }}",
+        "{{ [[1]] | tojson(indent=999999999) }}",
+        "{{ 1.5 | round(999999999, 'ceil') }}",
+        "{{ (1).to_bytes(999999999, 'big') }}",
+        "{{ 'aaaa'.translate({97: 'x'}) }}",
+        "{{ 'a'.encode('utf-8') }}",
+        "{{ ','.join(item.tags) }}",
+        "{% set a = 'x' %}" + "{% set a = a ~ a %}" * 32 + "{{ a | length }}",
+        "{% set a = 'x' %}" + "{% set a = a + a %}" * 32 + "{{ a | length }}",
+        "{% set a = [1] %}" + "{% set a = a + a %}" * 32 + "{{ a | length }}",
+        "{% set a = [1] %}" + "{% set a = [a, a] %}" * 32 + "{{ a }}",
+        "{% set a = (1,) %}" + "{% set a = (a, a) %}" * 32 + "{{ a | tojson }}",
+        "{% set a = {'k': 1} %}" + "{% set a = {'k': a, 'l': a} %}" * 32 + "{{ a }}",
+        "{% set a = 'x' %}" + "{% set a %}{{ a }}{{ a }}{% endset %}" * 32 + "{{ a | length }}",
+        "{% set a = 'x' %}" + "{% set a = a | replace('x', 'xxxxxxxx') %}" * 12 + "{{ a | length }}",
+        "{% set a = 'xx' %}" + "{% set a = a | list | join(a ~ 'yy') %}" * 32 + "{{ a | length }}",
+        "{% set a = 9 %}" + "{% set a = a * a %}" * 32 + "{{ a }}",
+        "{% set a = item.long %}" + "{% set a = a[0:] ~ '' %}" * 400,
+        "{{ [item.long] | map('list') | list }}",
+        "{{ (item.long | list) | map('replace', 'x', item.long) | list }}",
+        "{{ (item.many | map(attribute='no', default=item.long) | list) | string | length }}",
+        "{{ item.many | map(attribute='no', default=[item.long]) | list | string | length }}",
+        "{{ item.many | join(item.long) | length }}",
+        "{% for x in item.many recursive %}{{ loop(item.many) }}{% endfor %}",
+        "{% block b %}{{ self.b() }}{% endblock %}",
+        "{% filter upper %}x{% endfilter %}",
+        "{% autoescape true %}x{% endautoescape %}",
+        "{{ " + "9" * 5000 + " }}",
+        "{% for a in item.tags %}" * 25 + "x" + "{% endfor %}" * 25,
     ],
 )
 def test_the_sandbox_reaches_nothing_draws_nothing_and_grows_nothing(source):
-    with pytest.raises(PromptError):
-        user_text(source)
+    user_text("{{ item }}")  # what Python imports once is not the template's
+    tracemalloc.start()
+    try:
+        with pytest.raises(PromptError) as error:
+            render_messages("", source, {"item": VARIABLES["item"] | LONG, "persona": {}})
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 50e6
+    assert str(error.value).endswith(".")
     assert VARIABLES["item"]["tags"] == ["x", "y"]
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("{{ item.act ~ '!' ~ 3 }} {{ item.act[:3] }} {{ item.act[::-1] }} {{ item.tags[1:] }}",
+         "tipping!3 tip gnippit ['y']"),
+        ("{{ {'b': [1, (2, none)], 'a': 'é'} | tojson }}", '{"a": "\\u00e9", "b": [1, [2, null]]}'),
+        ("{% for k, v in item.items() %}{{ loop.index }}{{ k }}{{ loop.last }} {% endfor %}", "1actFalse 2tagsTrue"),
+        ("{% for a, b in [(1, 2)] %}{{ a + b }}{% endfor %}{% set x, y = 1, 2 %}{{ x - y }}", "3-1"),
+        ("{{ 'a\n\nb' | indent(2) }}", "a\n\n  b"),
+        ("{{ 'a\n\nb\n' | indent(1, true, true) }}.", "a\n \n b\n ."),
+        ("{{ 'abab' | replace('a', 'c', 1) }} {{ 2.345 | round(1) }} {{ 7 is odd }} {{ 'a,b'.split(',') | last }}",
+         "cbab 2.3 True b"),
+        ("{{ item.tags | map('upper') | join(', ') }} {{ [{'n': 1}] | join(attribute='n') }}", "X, Y 1"),
+        ("{{ item.tags | reverse | first }} {{ persona | default('x', true) }} {{ [3, 1] | sort | string }}",
+         "y x [1, 3]"),
+    ],
+)  # fmt: skip
+def test_what_prompts_need_works(source, text):
+    assert user_text(source) == text
 
 
 def test_the_output_is_bounded():
