@@ -1,6 +1,5 @@
 """gunicorn's settings: `python -m gunicorn --config config/gunicorn.py`. The command line comes after them."""
 
-import os
 from typing import Any
 
 from gunicorn.glogging import Logger
@@ -20,7 +19,7 @@ keepalive = 5
 # By default all instances of a user share one socket in ~/.gunicorn, and nothing here uses it.
 control_socket_disable = True
 # A page that nobody waits for any more must not keep the database busy. Commands and workers may take longer.
-os.environ["CONCORD_STATEMENT_SECONDS"] = str(env.integer("WEB_STATEMENT_SECONDS", 60))
+raw_env = [f"CONCORD_STATEMENT_SECONDS={env.integer('WEB_STATEMENT_SECONDS', 60)}"]
 # No access log: Django's request log has every page, without query strings (config/logs.py).
 
 

@@ -71,3 +71,11 @@ def test_a_field_key_that_is_none_is_refused_at_start(settings: str) -> None:
     result = _python(f"import {settings}", COMPLETE | {"CONCORD_FIELD_KEYS": "abc"})
     assert result.returncode != 0
     assert "CONCORD_FIELD_KEYS: key 1 of 1 is not a Fernet key" in result.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize(("given", "expected"), [({}, "60s"), ({"WEB_STATEMENT_SECONDS": "7"}, "7s")])
+def test_web_processes_alone_have_a_limit_for_statements(given: dict[str, str], expected: str) -> None:
+    options = "from config.settings import prod; print(prod.DATABASES['default']['OPTIONS'])"
+    in_gunicorn = "import os, config.gunicorn as g; os.environ.update(line.split('=') for line in g.raw_env); "
+    assert f"statement_timeout={expected}" in _python(in_gunicorn + options, COMPLETE | given).stdout
+    assert _python(options, COMPLETE | given).stdout == "{}\n"
