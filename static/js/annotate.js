@@ -11,6 +11,7 @@ let questions;
 let busy = false;
 let draftTimer = 0;
 let drafting = Promise.resolve();
+let leaving = false; // the next page may be drawn before a draft arrives whose answer this page still gets
 
 const work = () => frame.querySelector("[data-work]");
 const answers = () => frame.querySelector("[data-answers]");
@@ -98,6 +99,7 @@ async function retry() {
 }
 
 function scheduleDraft(pause) {
+  leaving = false;
   forgetTimer();
   sender.keepDraft(work().dataset.draftUrl, formBody(answers()));
   draftTimer = setTimeout(flushDraft, pause);
@@ -118,7 +120,7 @@ function flushDraft() {
 
 async function sendDraft(url, body) {
   const result = await sender.fetch(url, { body, outlive: true });
-  if (result.state === "ok") sender.dropDraft(body);
+  if (result.state === "ok" && !leaving) sender.dropDraft(body);
   if (work().dataset.draftUrl !== url) return;
   if (result.state === "ok") {
     if (!sender.waiting.length) tell("");
@@ -197,6 +199,7 @@ frame.addEventListener("focusin", (event) => {
 });
 
 document.addEventListener("visibilitychange", () => document.visibilityState === "hidden" && flushDraft());
+window.addEventListener("beforeunload", () => (leaving = true));
 window.addEventListener("pagehide", lastDraft);
 window.addEventListener("online", retry);
 window.addEventListener("focus", retry);

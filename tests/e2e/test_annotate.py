@@ -281,6 +281,7 @@ def test_an_ended_login_loses_nothing(
     page.keyboard.press("Enter")
     link = page.get_by_role("link", name="Log in in a new tab")
     expect(link).to_be_visible()
+    expect(page.get_by_text("kept on this device")).to_be_visible()  # drafts ask for the login as well
     expect(page.locator("[name=answer_plausible][value=yes]")).to_be_checked()
     login(page, annotator)
     page.evaluate("window.dispatchEvent(new Event('focus'))")  # the person comes back to this tab
