@@ -5,7 +5,7 @@ inside the figure, because a downloaded one travels without its caption. Marks c
 needed; sizes suit a phone. A figure is as wide as its container; for paper `figure_files` gives it a width.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
 import altair as alt
@@ -43,7 +43,7 @@ def interval_dots(
     layers = [interval, dot, words]
     if domain[0] < 0 < domain[1]:
         layers.insert(0, _line_at_zero())
-    return _finished(layers, rows, height=alt.Step(34, **{"for": "offset"}), caution=caution)
+    return _finished(layers, rows, height=_height(34, who, {row["question"] for row in rows}), caution=caution)
 
 
 def rate_bars(rows: Rows, *, countries: Sequence[str], who: Sequence[str], caution: str) -> dict[str, Any]:
@@ -66,13 +66,13 @@ def rate_bars(rows: Rows, *, countries: Sequence[str], who: Sequence[str], cauti
     words = base.mark_text(
         align="left", dy=-12, dx=1, fontSize=11, limit=alt.ExprRef(f"width + {_PADDING['right']}")
     ).encode(x=alt.datum(0), text="label:N")
-    return _finished([bar, interval, words], rows, height=alt.Step(32, **{"for": "offset"}), caution=caution)
+    return _finished([bar, interval, words], rows, height=_height(32, countries, who), caution=caution)
 
 
 def agreement_scatter(rows: Rows, *, caution: str) -> dict[str, Any]:
     """People's agreement u against the model's v, both in [0.5, 1]; a point (`u`, `v`, `items`, `who`, `mark`) for
     each pair of values, larger where it stands for more items."""
-    scale, axis = alt.Scale(domain=(0.5, 1.0), nice=False, zero=False), alt.Axis(tickCount=5, format=".1f")
+    scale, axis = alt.Scale(domain=(0.5, 1.0), nice=False, zero=False), _numbers(".1f")
     x = alt.X("u:Q", title="People's agreement on the item", scale=scale, axis=axis)
     y = alt.Y("v:Q", title="Model's agreement with itself", scale=scale, axis=axis)
     point = (
@@ -95,7 +95,12 @@ def agreement_scatter(rows: Rows, *, caution: str) -> dict[str, Any]:
 
 
 def _values(title: str, domain: tuple[float, float]) -> alt.X:
-    return alt.X("value:Q", title=title, scale=alt.Scale(domain=domain), axis=alt.Axis(tickCount=5, format=".2~f"))
+    return alt.X("value:Q", title=title, scale=alt.Scale(domain=domain), axis=_numbers(".2~f"))
+
+
+def _numbers(format: str) -> alt.Axis:
+    """An axis of a few numbers, of which every other one goes where a phone leaves no room between them."""
+    return alt.Axis(tickCount=5, format=format, labelFlush=False, labelOverlap="parity", labelSeparation=8)
 
 
 def _tooltip(*names: str) -> list[alt.Tooltip]:
@@ -114,7 +119,15 @@ def _lines_of_words() -> alt.Axis:
     return alt.Axis(domain=False, ticks=False, labelLimit=150, labelExpr="split(datum.label, ' · ')", labelPadding=8)
 
 
-def _finished(layers: Sequence[alt.Chart], rows: Rows, *, height: int | alt.Step, caution: str) -> dict[str, Any]:
+def _height(step: int, lines: Collection[str], marks: Collection[str]) -> int:
+    """In pixels, with `step` for each mark of each line and a fifth of the whole between the lines.
+
+    As a number, because a figure as wide as its container cannot have a height in steps without a warning.
+    """
+    return round(step * len(lines) * len(marks) / 0.8)
+
+
+def _finished(layers: Sequence[alt.Chart], rows: Rows, *, height: int, caution: str) -> dict[str, Any]:
     data = alt.Data(values=list(rows))
     chart = alt.layer(*layers, data=data).properties(width="container", height=height, padding=_PADDING)
     if caution:

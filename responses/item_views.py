@@ -3,6 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
+from materials.content import ordered
 from materials.models import Instrument, Item
 from materials.presentation import item_parts
 from projects.access import READERS, project_view
@@ -27,7 +28,7 @@ def item(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "project": project,
         "nav": "materials",
         "item": found,
-        "parts": item_parts(found.content, []),
+        "parts": item_parts(dict(ordered(found.content, found.dataset.field_order)), []),
         "total": sum(count["n"] for count in counts),
         "distributions": distributions(counts, instruments, found.content),
         "rows": shown(page.rows, instruments),

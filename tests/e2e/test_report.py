@@ -73,6 +73,8 @@ def test_a_report_is_read(
 ):
     scheme, width = way
     page = new_page(color_scheme=scheme, viewport={"width": width, "height": 900})
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
     login(page, viewer)
     page.goto(f"/p/everyday-norms/reports/{report.pk}/")
     expect(page.locator(".notice-warning").first).to_contain_text("simulated")
@@ -82,8 +84,14 @@ def test_a_report_is_read(
         expect(figures.nth(number).locator("svg").first).to_be_visible()
     expect(page.locator(".chart").first).to_contain_text("Human ceiling")
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    assert said == []
     axe(page)
     keep(page, f"report-{scheme}-{width}")
+    wide = page.locator(".table-wrap").filter(has=page.get_by_text("Human ceiling", exact=False)).first
+    assert width < 1280 or wide.evaluate("box => box.scrollWidth <= box.clientWidth")
+    wide.scroll_into_view_if_needed()
+    wide.evaluate("box => box.scrollBy(box.scrollWidth, 0)")
+    expect(wide.get_by_role("rowheader").first).to_be_in_viewport()
 
 
 def test_a_report_is_asked_for(

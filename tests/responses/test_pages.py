@@ -3,6 +3,7 @@ import json
 import pytest
 from django.urls import reverse
 
+from materials.models import Dataset, Item
 from projects.models import AuditEvent, Project, Role
 from projects.services import set_member
 from responses.models import RespondentKind
@@ -178,6 +179,13 @@ def test_an_item_shows_what_everyone_answered(scene: Scene, viewer, client_as, d
     assert note.rows == []
     assert [(label, cells[0].n) for label, cells in why.rows] == [("Age", 3), ("Place", 2)]
     assert "&lt;b&gt;" in page.content.decode()
+
+
+def test_an_item_shows_its_fields_in_the_order_of_the_source(scene: Scene, viewer, client_as):
+    Item.objects.filter(pk=scene.item.pk).update(content={"a": "x", "bb": "y", "ccc": "z"})
+    Dataset.objects.filter(pk=scene.dataset.pk).update(field_order=["ccc", "a", "bb"])
+    page = client_as(viewer).get(url("item", scene, pk=scene.item.pk))
+    assert [part.label for part in page.context["parts"]] == ["Ccc", "A", "Bb"]
 
 
 def test_an_item_of_another_project_is_not_found(scene: Scene, outsider, client_as):
