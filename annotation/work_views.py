@@ -136,7 +136,7 @@ def assignment(request: MemberRequest, project: Project, label: str, pk: int) ->
     if request.method != "POST":
         if place.annotator_id != user.pk:
             messages.warning(request, str(services.NoLongerYoursError()))
-            return redirect("label_work", slug=project.slug, label=label)
+            return _next(request, label_project) if _wants_part(request) else _to_work(place)
         return _show(request, place)
     answers = read_form(label_project.instrument.questionnaire, request.POST)
     changing = "changing" in request.POST
@@ -153,7 +153,7 @@ def assignment(request: MemberRequest, project: Project, label: str, pk: int) ->
         )
     if following:
         return redirect(_url("label_assignment", _reach(request, label_project, following.pk)))
-    return redirect("label_work", slug=project.slug, label=label)
+    return _to_work(place)
 
 
 @require_POST

@@ -141,7 +141,7 @@ def test_kill_9_while_a_worker_is_busy_leaves_nothing_behind(serve: Callable[...
     served = serve(settings="tests.config.busy")
     served.wait_until_ready()
     addresses = dict(line.split("=", 1) for line in (served.var / "run" / "services.env").read_text().splitlines())
-    with Celery(broker=addresses["REDIS_URL"]) as sender:
+    with Celery(broker=addresses["REDIS_URL"], set_as_current=False) as sender:
         for _ in range(6):  # more than the worker has processes: some wait inside it
             sender.send_task("tests.config.busy.stay")
     log = served.var / "log" / "worker.log"
