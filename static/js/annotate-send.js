@@ -16,6 +16,7 @@ export class Sender {
   async fetch(url, { body, outlive = false } = {}) {
     const headers = { "X-Part": "work" };
     const keepalive = outlive && body.toString().length < MOST_KEPT_ALIVE;
+    if (body && !token()) return { state: "login" }; // the cookies are gone, and the login with them
     if (body) headers["X-CSRFToken"] = token();
     try {
       // Only an ended login redirects; to follow it would ask for an address that takes posts alone.

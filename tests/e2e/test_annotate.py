@@ -272,17 +272,25 @@ def test_a_lost_connection_loses_nothing(new_page: Callable[..., Page], open_wor
     assert Response.objects.filter(value="yes").count() == 3
 
 
+@pytest.mark.parametrize("gone", [{"name": "sessionid"}, {}], ids=["session ended", "all cookies gone"])
 def test_an_ended_login_loses_nothing(
-    page: Page, open_work: Callable[[Page], Page], login: Callable[[Page, User], None], annotator: User
+    page: Page,
+    open_work: Callable[[Page], Page],
+    login: Callable[[Page, User], None],
+    annotator: User,
+    gone: dict[str, str],
 ) -> None:
     open_work(page)
-    page.context.clear_cookies(name="sessionid")
+    page.context.clear_cookies(**gone)
     page.keyboard.type("111")
     page.keyboard.press("Enter")
     link = page.get_by_role("link", name="Log in in a new tab")
     expect(link).to_be_visible()
     expect(page.get_by_text("kept on this device")).to_be_visible()  # drafts ask for the login as well
     expect(page.locator("[name=answer_plausible][value=yes]")).to_be_checked()
+    with page.expect_popup() as tab:
+        link.click()
+    expect(tab.value.get_by_role("button", name="Log in")).to_be_visible()
     login(page, annotator)
     page.evaluate("window.dispatchEvent(new Event('focus'))")  # the person comes back to this tab
     item_number(page, 1)
