@@ -8,7 +8,6 @@ from django.conf import settings
 
 from llm.models import Endpoint, Job
 from llm.querysets import known_countries
-from llm.rendering import PromptError, check_template
 from projects.models import Project
 
 AGE_GROUPS = [("younger", "Younger"), ("older", "Older")]
@@ -64,22 +63,6 @@ class EndpointForm(forms.ModelForm):
 
     def _post_clean(self) -> None:
         """The service changes the endpoint, after its own checks; the instance stays as it is stored."""
-
-
-class PromptForm(forms.Form):
-    name = forms.SlugField(max_length=80, help_text="A name that is there gets a new version.")
-    system = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 4}), strip=False)
-    user = forms.CharField(
-        widget=forms.Textarea(attrs={"rows": 12}),
-        strip=False,
-        help_text="Jinja2. Names with a value: item (the item's fields), persona (or none), questions, answer_format.",
-    )
-
-    def clean_system(self) -> str:
-        return _checked(self.cleaned_data["system"])
-
-    def clean_user(self) -> str:
-        return _checked(self.cleaned_data["user"])
 
 
 class JobForm(forms.ModelForm):
@@ -164,15 +147,6 @@ class JobForm(forms.ModelForm):
         return {name: value for name, value in self.cleaned_data.items() if name not in own} | {
             "personas": self.personas()
         }
-
-
-def _checked(source: str) -> str:
-    source = source.replace("\r\n", "\n")
-    try:
-        check_template(source)
-    except PromptError as error:
-        raise forms.ValidationError(str(error)) from error
-    return source
 
 
 def _bounded(field: Any, lowest: float, highest: float | None = None) -> Any:

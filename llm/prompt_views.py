@@ -9,9 +9,9 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from llm import default_prompt, services
-from llm.forms import PromptForm
 from llm.models import Prompt
 from llm.planning import preview_messages
+from llm.prompt_forms import PromptForm
 from llm.querysets import job_for_preview, latest_prompts
 from llm.rendering import PromptError, template_variables
 from materials.content import ordered
