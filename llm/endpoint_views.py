@@ -9,7 +9,7 @@ from django.views.decorators.http import require_POST
 
 from llm import services
 from llm.embedded import embedded_model_runs
-from llm.forms import EndpointForm
+from llm.endpoint_forms import EndpointForm
 from llm.models import Endpoint
 from llm.querysets import endpoints_with_use
 from projects.access import MANAGERS, READERS, MemberRequest, project_view
