@@ -85,15 +85,18 @@ def request_body(
     *,
     schema: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The JSON body of the request, in the dialect of the endpoint."""
+    """The JSON body of the request, in the dialect of the endpoint; what it is known to refuse is left out."""
+    top_logprobs = parameters.top_logprobs if endpoint.supports_logprobs else None
     body: dict[str, Any] = {
         "model": endpoint.model,
         "messages": [dict(message) for message in messages] if endpoint.system_role else _merged(messages),
-        "temperature": parameters.temperature,
+        "temperature": parameters.temperature if endpoint.supports_temperature else None,
         endpoint.token_limit_field: parameters.max_tokens,
-        "top_p": parameters.top_p,
+        "top_p": parameters.top_p if endpoint.supports_top_p else None,
         "seed": parameters.seed if endpoint.supports_seed else None,
         "response_format": _response_format(endpoint.json_mode, schema) if schema else None,
+        "logprobs": None if top_logprobs is None else True,
+        "top_logprobs": None if top_logprobs is None else min(top_logprobs, endpoint.max_top_logprobs),
     }
     return {name: value for name, value in body.items() if value is not None}
 

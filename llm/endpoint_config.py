@@ -19,6 +19,10 @@ class EndpointConfig:
     json_mode: JsonMode = "json_schema"
     supports_seed: bool = True
     system_role: bool = True
+    supports_temperature: bool = True
+    supports_top_p: bool = True
+    supports_logprobs: bool = False
+    max_top_logprobs: int = 20
 
 
 @dataclass(frozen=True)
@@ -29,3 +33,4 @@ class Parameters:
     max_tokens: int | None = None
     top_p: float | None = None
     seed: int | None = None
+    top_logprobs: int | None = None  # log probabilities of so many likeliest tokens at every place of the answer

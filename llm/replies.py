@@ -13,7 +13,13 @@ from email.utils import parsedate_to_datetime
 from html import unescape
 from typing import Any, Literal
 
+from llm.logprobs import Token, read_logprobs
 from llm.parsing import split_reasoning
+
+__all__ = [
+    "Reply", "ReplyStatus", "Token", "load_json", "read_body", "redacted", "retry_after_seconds", "server_words",
+    "status_fault", "transport_fault",
+]  # fmt: skip
 
 ReplyStatus = Literal["ok", "truncated", "refused", "error"]
 
@@ -25,6 +31,8 @@ _RETRYABLE = frozenset({408, 409, 425, 429})
 _TRUNCATED = frozenset({"length", "max_tokens", "model_length"})
 _FILTERED = frozenset({"content_filter", "safety"})
 _BROKEN_OFF = frozenset({"error", "insufficient_system_resource"})  # the server's own trouble, said in a 200
+# How OpenAI's reasoning models say in a 400 that the thinking used up the limit.
+_NO_ROOM_LEFT = "max_tokens or model output limit was reached"
 _NOT_JSONB = re.compile(r"\\u0000|\\u[dD][89a-fA-F]", re.ASCII)
 
 
@@ -34,6 +42,8 @@ class Reply:
 
     `retryable`: asking again can help. `retry_after`: seconds the server asked to wait. `status_code`: of the HTTP
     answer, None without one. `raw`: the server's JSON body, safe for PostgreSQL's jsonb; for faults, what is known.
+    `logprobs`: the answer's tokens. Their block is dropped from `raw` once it is read: with 20 alternatives a token it
+    would be a hundred times the answer, and what is made of it is stored elsewhere.
     """
 
     status: ReplyStatus
@@ -48,6 +58,7 @@ class Reply:
     retry_after: float | None = None
     retryable: bool = False
     status_code: int | None = None
+    logprobs: tuple[Token, ...] = ()
 
 
 def transport_fault(what: str, *, retryable: bool = True) -> Reply:
@@ -81,6 +92,8 @@ def status_fault(status_code: int, body: str, headers: Mapping[str, str], *, now
         return Reply(
             "refused", error=f"Refused by the server's content filter: {words}.", raw=raw, status_code=status_code
         )
+    if _NO_ROOM_LEFT in words:
+        return Reply("truncated", error=_outcome("length", "", None)[1], raw=raw, status_code=status_code)
     # 429 also says "you have no money left", which waiting does not cure.
     retryable = (status_code in _RETRYABLE or status_code >= 500) and code != "insufficient_quota"
     return Reply(
@@ -145,6 +158,9 @@ def _read_choice(choice: dict[str, Any], payload: dict[str, Any], *, wants_json:
     if not text and wants_json and isinstance(load_json(reasoning), dict):
         text, reasoning = reasoning, ""  # schema and thinking together: some servers file the object under reasoning
     status, error, retryable = _outcome(finish, text, message.get("refusal"))
+    logprobs = read_logprobs(choice)
+    if logprobs:
+        del choice["logprobs"]
     usage = payload.get("usage") if isinstance(payload.get("usage"), dict) else {}
     return Reply(
         status,
@@ -157,6 +173,7 @@ def _read_choice(choice: dict[str, Any], payload: dict[str, Any], *, wants_json:
         error=error,
         retryable=retryable,
         status_code=200,
+        logprobs=logprobs,
     )
 
 
