@@ -10,71 +10,60 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from llm.replytext import UnclearError, json_objects, marked_answer, marked_letters, split_think
-from materials.questions import TIE, AnswerError, check_value, is_shown, option_codes, option_label
+from llm.answer_formats import (
+    ANSWER_MODES,
+    NO_CONTENT,
+    AnswerMode,
+    LetteredOption,
+    Orders,
+    answer_format,
+    answer_schema,
+    answer_sentences,
+    check_mode,
+    labelled_options,
+    lettered_options,
+)
+from llm.replytext import (
+    UnclearError,
+    json_objects,
+    marked_answer,
+    marked_letters,
+    plain_sentence,
+    sentences_in,
+    split_think,
+)
+from materials.questions import TIE, AnswerError, check_value, is_shown
 
-Orders = Mapping[str, Sequence[str]]
+__all__ = [
+    "ANSWER_MODES",
+    "AnswerMode",
+    "LetteredOption",
+    "Parsed",
+    "answer_format",
+    "answer_schema",
+    "check_mode",
+    "lettered_options",
+    "parse_reply",
+    "split_reasoning",
+]
+
+MAX_ENTRIES = 200  # entries of one list of options
+
 ParsedStatus = Literal["ok", "unparsed"]
-ParsedMode = Literal["", "json", "option_text", "option_letter", "number", "letter_list", "text"]
-
-NO_CONTENT: Mapping[str, Any] = {}
+ParsedMode = Literal["", "json", "letter", "label", "number", "text", "sentence", "sentence_last"]
 
 
 @dataclass(frozen=True)
 class Parsed:
-    """What a reply says: values by question code (only when `ok`), how they were read, and otherwise what was wrong."""
+    """What a reply says: values by question code (only when `ok`), how they were read, and otherwise what was wrong.
+
+    `mode` is the one that read the reply: what "auto" came down to, otherwise the mode that was asked for.
+    """
 
     status: ParsedStatus
     values: dict[str, Any] = field(default_factory=dict)
     problem: str = ""
     mode: ParsedMode = ""
-
-
-@dataclass(frozen=True)
-class LetteredOption:
-    """One option as a model sees it: `letter` by position, `label` its text for this item, `code` what is stored."""
-
-    letter: str
-    code: str
-    label: str
-
-
-def lettered_options(
-    question: Any, order: Sequence[str] = (), content: Mapping[str, Any] = NO_CONTENT
-) -> tuple[LetteredOption, ...]:
-    """The options of a choice, multi or pairwise question in the order shown; empty for all other kinds.
-
-    `order` holds every option code once (as `draw_orders` makes it); empty is the instrument's own order. Raises
-    ValueError when it does not fit the question.
-    """
-    if question.kind not in _LETTERED:
-        return ()
-    codes = list(order) or list(option_codes(question))
-    if sorted(codes) != sorted(option_codes(question)):
-        raise ValueError(f"{question.code}: the order {', '.join(codes)} does not hold each option once.")
-    return tuple(
-        LetteredOption(_letter(n), code, option_label(question, code, content)) for n, code in enumerate(codes)
-    )
-
-
-def answer_schema(questions: Sequence[Any], orders: Orders) -> dict[str, Any]:
-    """The JSON schema of the answer object: one required property per question code.
-
-    choice and pairwise: a letter; multi: a list of letters; scale: an integer within its bounds; number: a number (or
-    integer) within its bounds; text: a string. A question that is optional or shown on a condition may be null.
-    """
-    return {
-        "type": "object",
-        "properties": {question.code: _property(question, orders) for question in questions},
-        "required": [question.code for question in questions],
-        "additionalProperties": False,
-    }
-
-
-def answer_format(questions: Sequence[Any], orders: Orders) -> str:
-    """The same as one paragraph for the prompt, for servers that cannot be given a schema."""
-    parts = [f'"{question.code}": {_in_words(question, orders)}' for question in questions]
-    return f"Answer with one JSON object and nothing else: {{{', '.join(parts)}}}."
 
 
 def parse_reply(
@@ -83,24 +72,41 @@ def parse_reply(
     orders: Orders,
     *,
     content: Mapping[str, Any] = NO_CONTENT,
+    mode: AnswerMode = "auto",
+    sentence: str = "",
 ) -> Parsed:
     """Read a reply (without reasoning, or with it inline) to `questions` whose options were shown in `orders`.
 
     `content` is the item's, for options whose text is a field of the item. What sounds like a refusal is `unparsed`:
-    whether a model refused is for its server to say (`Reply.status`). A JSON object is looked for first; without one, a
-    single question may be answered in words.
+    whether a model refused is for its server to say (`Reply.status`). Raises ValueError when the mode does not fit the
+    questions.
+
+    auto: a JSON object; without one, a single question may be answered in words.
+    json: a JSON object.
+    letter, label: the letter, or nothing but the text, of one option (multi: a list of them, separated by commas).
+    number: nothing but a number.
+    sentence: exactly one of the sentences made from `sentence`, as written; two different ones are unparsed.
+    sentence_last: the last of them, whatever their case, quotes and kind of punctuation.
     """
+    check_mode(mode, sentence, questions)
     answer, _ = split_think(text)
     if not answer:
         return Parsed("unparsed", problem="The reply is empty.")
     try:
-        found = _find_answers(json_objects(answer), questions)
-        if found is not None:
-            return Parsed("ok", _read_all(found, questions, orders, content), mode="json")
-        if len(questions) != 1:
-            raise UnclearError("The reply holds no JSON object with the answers.")
-        value, mode = _read_words(answer, questions[0], orders, content)
-        return Parsed("ok", {questions[0].code: check_value(questions[0], value)}, mode=mode)
+        if mode in ("auto", "json"):
+            found = _find_answers(json_objects(answer), questions)
+            if found is not None:
+                return Parsed("ok", _read_all(found, questions, orders, content), mode="json")
+            if mode == "json" or len(questions) != 1:
+                raise UnclearError("The reply holds no JSON object with the answers.")
+        (question,) = questions
+        order = orders.get(question.code, ())
+        if mode == "sentence" or mode == "sentence_last":
+            value, read_as = _read_sentence(answer, question, order, content, sentence, mode)
+        else:
+            read = _WORDS[question.kind] if mode == "auto" else _MODES[mode]
+            value, read_as = read(answer, question, labelled_options(question, order, content))
+        return Parsed("ok", {question.code: check_value(question, value)}, mode=read_as)
     except (UnclearError, AnswerError) as error:
         return Parsed("unparsed", problem=str(error))
 
@@ -124,60 +130,6 @@ def _joined(content: Any) -> str:
         return ""
     parts = (part.get("text") if isinstance(part, dict) else part for part in content)
     return "".join(part for part in parts if isinstance(part, str))
-
-
-def _letter(position: int) -> str:
-    """A to Z, then AA, AB..."""
-    return (_letter(position // 26 - 1) if position >= 26 else "") + chr(ord("A") + position % 26)
-
-
-def _letters(question: Any, orders: Orders) -> list[str]:
-    return [option.letter for option in lettered_options(question, orders.get(question.code, ()))]
-
-
-def _may_be_null(question: Any) -> bool:
-    return not question.required or question.show_if is not None
-
-
-def _property(question: Any, orders: Orders) -> dict[str, Any]:
-    schema: dict[str, Any]
-    if question.kind in ("choice", "pairwise"):
-        schema = {"type": "string", "enum": _letters(question, orders)}
-    elif question.kind == "multi":
-        letters = _letters(question, orders)
-        lowest = max(question.minimum, 1 if question.required else 0)
-        highest = len(letters) if question.maximum is None else question.maximum
-        items = {"type": "string", "enum": letters}
-        return {"type": "array", "items": items, "minItems": lowest, "maxItems": highest}
-    elif question.kind in ("scale", "number"):
-        bounds = {"minimum": question.minimum, "maximum": question.maximum}
-        whole = question.kind == "scale" or question.integer
-        schema = {"type": "integer" if whole else "number"}
-        schema |= {name: int(bound) if whole else bound for name, bound in bounds.items() if bound is not None}
-    else:
-        schema = {"type": "string"}  # no maxLength: grammars made from it are huge, and the token limit bounds it
-    if _may_be_null(question):
-        schema["type"] = [schema["type"], "null"]
-        if "enum" in schema:
-            schema["enum"] = [*schema["enum"], None]
-    return schema
-
-
-def _in_words(question: Any, orders: Orders) -> str:
-    letters = ", ".join(f'"{letter}"' for letter in _letters(question, orders))
-    low, high = getattr(question, "minimum", None), getattr(question, "maximum", None)
-    bounds = (f" of at least {low:g}" if low is not None else "") + (
-        f" of at most {high:g}" if high is not None else ""
-    )
-    words = {
-        "choice": f"one of {letters}",
-        "pairwise": f"one of {letters}",
-        "multi": f"a list of letters among {letters}",
-        "scale": f"a whole number{bounds}",
-        "number": f"a number{bounds}",
-        "text": "a text",
-    }[question.kind]
-    return f"{words} or null" if _may_be_null(question) else words
 
 
 def _find_answers(objects: Sequence[dict[str, Any]], questions: Sequence[Any]) -> dict[str, Any] | None:
@@ -219,9 +171,9 @@ def _read_all(
 
 
 def _read_value(raw: Any, question: Any, orders: Orders, content: Mapping[str, Any]) -> Any:
-    if question.kind not in _LETTERED:
-        return raw
     options = lettered_options(question, orders.get(question.code, ()), content)
+    if not options:
+        return raw
     if question.kind == "multi":
         return [_read_option(entry, question, options) for entry in (raw if isinstance(raw, list) else [raw])]
     return _read_option(raw, question, options)
@@ -229,27 +181,32 @@ def _read_value(raw: Any, question: Any, orders: Orders, content: Mapping[str, A
 
 def _read_option(raw: Any, question: Any, options: Sequence[LetteredOption]) -> str:
     codes = _matching(raw, question, options) if isinstance(raw, str) else set()
+    return _only(codes, str(raw), question, [option.letter for option in options])
+
+
+def _only(codes: set[str], raw: str, question: Any, names: Sequence[str]) -> str:
     if len(codes) != 1:
         fault = "fits several" if codes else "is not one"
-        raise UnclearError(f"{question.code}: {str(raw)[:80]!r} {fault} of {_listed(options)}.")
-    return codes.pop()
+        raise UnclearError(f"{question.code}: {raw[:80]!r} {fault} of {', '.join(names)}.")
+    return next(iter(codes))
 
 
 def _matching(raw: str, question: Any, options: Sequence[LetteredOption]) -> set[str]:
     """The codes that a text names by letter, by the option's text, or by both ("B. No": two codes if they disagree)."""
-    codes = {option.code for option in options if _plain(raw) in (_plain(option.letter), _plain(option.label))}
-    if question.kind == "pairwise" and question.allow_tie and _plain(raw) == TIE:
+    plain = _plain(raw)
+    codes = {option.code for option in options if plain and plain in (_plain(option.letter), _plain(option.label))}
+    if question.kind == "pairwise" and question.allow_tie and plain == TIE:
         codes.add(TIE)
+    return codes or _by_letter_and_text(raw, options)
+
+
+def _by_letter_and_text(raw: str, options: Sequence[LetteredOption]) -> set[str]:
     both = re.match(r"\W*([A-Za-z]{1,2})\W*[.):\-]\W*(?=\w)(.+)$", _short(raw), re.DOTALL)
-    if codes or both is None:
-        return codes
+    if both is None:
+        return set()
     by_text = {option.code for option in options if _plain(option.label) == _plain(both.group(2))}
     by_letter = {option.code for option in options if option.letter == both.group(1).upper()}
     return by_text | by_letter if by_text else set()
-
-
-def _read_words(text: str, question: Any, orders: Orders, content: Mapping[str, Any]) -> tuple[Any, ParsedMode]:
-    return _READERS[question.kind](text, question, lettered_options(question, orders.get(question.code, ()), content))
 
 
 def _read_choice_words(text: str, question: Any, options: Sequence[LetteredOption]) -> tuple[Any, ParsedMode]:
@@ -257,18 +214,70 @@ def _read_choice_words(text: str, question: Any, options: Sequence[LetteredOptio
         if _matching(candidate, question, options):
             code = _read_option(candidate, question, options)
             is_letter = _plain(candidate) in [_plain(option.letter) for option in options]
-            return code, "option_letter" if is_letter else "option_text"
+            return code, "letter" if is_letter else "label"
+    return _marked_option(text, question, options), "letter"
+
+
+def _marked_option(text: str, question: Any, options: Sequence[LetteredOption]) -> str:
     letters = marked_letters(text, [option.letter for option in options])
     if len(letters) == 1:
-        (letter,) = letters
-        return next(option.code for option in options if option.letter == letter), "option_letter"
+        return next(option.code for option in options if option.letter in letters)
     fault = f"names {' and '.join(sorted(letters))}" if letters else "names none"
-    raise UnclearError(f"{question.code}: the reply {fault} of {_listed(options)}; exactly one is needed.")
+    names = ", ".join(option.letter for option in options)
+    raise UnclearError(f"{question.code}: the reply {fault} of {names}; exactly one is needed.")
 
 
 def _read_multi_words(text: str, question: Any, options: Sequence[LetteredOption]) -> tuple[Any, ParsedMode]:
-    entries = [entry for entry in re.split(r"\s*(?:,|;|\n|\band\b)\s*", _short(marked_answer(text))) if entry]
-    return [_read_option(entry, question, options) for entry in entries], "letter_list"
+    entries = _entries(text)
+    letters = {_plain(option.letter) for option in options}
+    mode: ParsedMode = "letter" if all(_plain(entry) in letters for entry in entries) else "label"
+    return [_read_option(entry, question, options) for entry in entries], mode
+
+
+def _read_letters(text: str, question: Any, options: Sequence[LetteredOption]) -> tuple[Any, ParsedMode]:
+    if question.kind == "multi":
+        return [_read_letter(entry, question, options) for entry in _entries(text)], "letter"
+    if len(_by_letter_and_text(text, options)) > 1:
+        raise UnclearError(f"{question.code}: {text[:80]!r} names one option by its letter and another by its text.")
+    return _marked_option(text, question, options), "letter"
+
+
+def _read_letter(entry: str, question: Any, options: Sequence[LetteredOption]) -> str:
+    codes = {option.code for option in options if _plain(option.letter) == _plain(entry)}
+    return _only(codes, entry, question, [option.letter for option in options])
+
+
+def _read_labels(text: str, question: Any, options: Sequence[LetteredOption]) -> tuple[Any, ParsedMode]:
+    if question.kind != "multi":
+        return _only(_labelled(text, options), text, question, [option.label[:80] for option in options]), "label"
+    readings = _label_lists(text.split(",", MAX_ENTRIES), options)
+    if len(readings) != 1:
+        fault = "can be read in several ways as" if readings else "is not"
+        raise UnclearError(f"{question.code}: {text[:80]!r} {fault} a list of the options' texts, separated by commas.")
+    return sorted(next(iter(readings))), "label"
+
+
+def _labelled(text: str, options: Sequence[LetteredOption]) -> set[str]:
+    """The options whose text this is: as written, otherwise apart from case and the marks around it."""
+    exact = {option.code for option in options if option.label.strip() == text.strip()}
+    plain = _plain(text)
+    return exact or {option.code for option in options if plain and _plain(option.label) == plain}
+
+
+def _label_lists(pieces: Sequence[str], options: Sequence[LetteredOption]) -> set[frozenset[str]]:
+    """The sets of codes that the pieces between commas can mean, as the options' texts may hold commas themselves.
+
+    Two at most: that is enough to know that the list is unclear.
+    """
+    longest = 1 + max(option.label.count(",") for option in options)
+    readings: list[set[frozenset[str]]] = [{frozenset()}]
+    for end in range(1, len(pieces) + 1):
+        here: set[frozenset[str]] = set()
+        for start in range(max(0, end - longest), end):
+            for code in _labelled(",".join(pieces[start:end]), options) if readings[start] else ():
+                here |= {reading | {code} for reading in readings[start]}
+        readings.append(set(sorted(here, key=sorted)[:2]))
+    return readings[-1]
 
 
 def _read_number_words(text: str, question: Any, options: Sequence[LetteredOption]) -> tuple[Any, ParsedMode]:
@@ -282,6 +291,37 @@ def _read_text_words(text: str, question: Any, options: Sequence[LetteredOption]
     return text, "text"
 
 
+def _read_sentence(
+    text: str,
+    question: Any,
+    order: Sequence[str],
+    content: Mapping[str, Any],
+    sentence: str,
+    mode: Literal["sentence", "sentence_last"],
+) -> tuple[Any, ParsedMode]:
+    sentences = answer_sentences(question, order, sentence, content)
+    named = " or ".join(f'"{entry[:200]}"' for entry in sentences.values())
+    before, _, after = re.split(r"(\{letter\}|\{text\})", sentence.strip())
+    options = labelled_options(question, order, content)
+    fillings = [option.letter if "{letter}" in sentence else option.label for option in options]
+    if mode == "sentence_last":
+        text, before, after = plain_sentence(text), plain_sentence(before), plain_sentence(after).rstrip(" .")
+        fillings = [plain_sentence(filling) for filling in fillings]
+    if len(set(fillings)) < len(fillings):
+        raise UnclearError(f"{question.code}: two options have the same sentence, so no reply can tell them apart.")
+    found = sentences_in(text, before, fillings, after)
+    if not found:
+        raise UnclearError(f"{question.code}: the reply holds none of the sentences {named}; write one, as it stands.")
+    if mode == "sentence" and len(set(found)) > 1:
+        raise UnclearError(f"{question.code}: the reply holds several of the sentences {named}; write only one.")
+    return options[found[-1]].code, mode
+
+
+def _entries(text: str) -> list[str]:
+    entries = re.split(r"\s*(?:,|;|\n|\band\b)\s*", _short(marked_answer(text)))
+    return [entry for entry in entries if entry]
+
+
 def _short(text: str) -> str:
     """The text if it is short enough for patterns whose cost grows with its square, else nothing."""
     return text.strip() if len(text) <= 1000 else ""
@@ -292,12 +332,8 @@ def _plain(text: str) -> str:
     return " ".join(text.casefold().split()).strip(" .!*_`\"'()[]:")
 
 
-def _listed(options: Sequence[LetteredOption]) -> str:
-    return ", ".join(option.letter for option in options)
-
-
-_LETTERED = ("choice", "multi", "pairwise")
-_READERS: dict[str, Callable[[str, Any, Sequence[LetteredOption]], tuple[Any, ParsedMode]]] = {
+_Reader = Callable[[str, Any, Sequence[LetteredOption]], tuple[Any, ParsedMode]]
+_WORDS: dict[str, _Reader] = {
     "choice": _read_choice_words,
     "pairwise": _read_choice_words,
     "multi": _read_multi_words,
@@ -305,3 +341,4 @@ _READERS: dict[str, Callable[[str, Any, Sequence[LetteredOption]], tuple[Any, Pa
     "number": _read_number_words,
     "text": _read_text_words,
 }
+_MODES: dict[AnswerMode, _Reader] = {"letter": _read_letters, "label": _read_labels, "number": _read_number_words}

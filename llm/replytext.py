@@ -5,12 +5,14 @@ Pure code, which knows nothing of questions.
 
 import json
 import re
+import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
 # So that no reply, however it was made, costs time:
 MAX_OBJECT_STARTS = 50  # braces tried in one reply
 MAX_PROSE = 4000  # characters searched for letters
+MAX_NEIGHBOUR = 200  # characters looked at behind a sentence
 
 _THINK_OPEN = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
 _THINK_CLOSE = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
@@ -25,6 +27,8 @@ _CONDITION = re.compile(r"[\s)\]*]*\?|\W*\s(?:if|unless|when)\b", re.IGNORECASE)
 _PHRASE = re.compile(
     r"\s+(?!(?:and|as|because|due|for|in|is|or|over|rather|seems|since|than|to|was|with|would)\b)[a-z]"
 )
+_JOINT = re.compile(r"[\s,]*(?:\b(?:or|and)\b|[/|&、或])[\s\"'*(\[]*", re.IGNORECASE)
+_PLAIN = str.maketrans({"。": ".", "、": ","} | dict.fromkeys("\"'`*“”‘’「」『』《》«»"))
 _OPENING, _CLOSING, _AFTER_A_LETTER = tuple("([*\"'`"), tuple(")]*\"'`"), tuple(".,;:)*")
 
 
@@ -138,6 +142,74 @@ def _standing_out(text: str, alone: str) -> set[str]:
 def _is_article(letter: str, rest: str) -> bool:
     """Whether the letter begins a phrase ("a fair one", "I think") instead of standing for an option ("A because")."""
     return letter.upper() in ("A", "I") and _PHRASE.match(rest) is not None
+
+
+def sentences_in(text: str, before: str, fillings: Sequence[str], after: str) -> list[int]:
+    """Which of the sentences `before + filling + after` stand in the text, as indices of `fillings`, in their order.
+
+    A sentence counts where it is not part of a longer word, number or other sentence, and no other filling is offered
+    beside it ("... is A or B").
+
+    >>> sentences_in("Grade: B. Or downgrade: A. Grade: A/B, Grade: AB.", "Grade: ", ["A", "B"], "")
+    [1]
+    """
+    longest: dict[int, int] = {}
+    for index in sorted(range(len(fillings)), key=lambda index: len(fillings[index])):
+        sentence = f"{before}{fillings[index]}{after}"
+        start = text.find(sentence)
+        while start >= 0:
+            longest[start] = index
+            start = text.find(sentence, start + len(sentence))
+    found, covered = [], 0
+    for start, index in sorted(longest.items()):
+        end = start + len(f"{before}{fillings[index]}{after}")
+        if start < covered:
+            continue
+        covered = end
+        others = [filling for filling in fillings if filling != fillings[index]]
+        if _stands_alone(text, start, end) and not _offers(text[end : end + MAX_NEIGHBOUR], before, others):
+            found.append(index)
+    return found
+
+
+def plain_sentence(text: str) -> str:
+    """The text for a lenient comparison: without case, quotes and emphasis, full-width forms as their plain ones.
+
+    >>> plain_sentence("“最终 选择：Ａ”。 **Response  A**")
+    '最终 选择:a. response a'
+    """
+    plain = unicodedata.normalize("NFKC", text).casefold().translate(_PLAIN)
+    return re.sub(r"\s+", " ", plain)
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    """Whether no word or number runs on over the borders of text[start:end]; Chinese has no spaces between words."""
+    before, after = text[max(0, start - 2) : start], text[end : end + 2]
+    if _is_word(text[start]) and (_is_word(before[-1:]) or (before[-1:] == "-" and _is_word(before[:1]))):
+        return False
+    if _is_word(after[:1]):
+        return False
+    runs_on = "-'’" if _is_word(text[end - 1]) and _is_word(after[1:]) else ".,:" if after[1:].isdigit() else ""
+    return not (after and after[0] in runs_on)
+
+
+def _is_word(character: str) -> bool:
+    return character == "_" or (character.isalnum() and character < "\u2e80")
+
+
+def _offers(rest: str, before: str, fillings: Sequence[str]) -> bool:
+    """Whether the text goes on with "or" and another filling, before which the sentence's last word may be repeated."""
+    joint = _JOINT.match(rest)
+    if joint is None:
+        return False
+    rest = rest[joint.end() :]
+    last_word = before.split()[-1] if before.split() else ""
+    return any(
+        candidate.startswith(filling[:MAX_NEIGHBOUR]) and not _is_word(candidate[len(filling) : len(filling) + 1])
+        for candidate in (rest, rest.removeprefix(last_word).lstrip())
+        for filling in fillings
+        if filling
+    )
 
 
 def _without_contradiction(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

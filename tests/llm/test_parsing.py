@@ -78,7 +78,7 @@ def test_optional_and_conditional_choices_may_be_null():
 def test_the_format_in_words():
     assert answer_format(asked(NORM, SURE, AGE), {}) == (
         'Answer with one JSON object and nothing else: {"norm": one of "A", "B", '
-        '"sure": a whole number of at least -2 of at most 2, "age": a number of at least 18.5 or null}.'
+        '"sure": a whole number from -2 to 2, "age": a number of at least 18.5 or null}.'
     )
 
 
@@ -145,30 +145,30 @@ def test_what_is_not_clearly_one_answer_is_unparsed_with_the_reason(text, proble
 @pytest.mark.parametrize(
     ("text", "value", "mode"),
     [
-        ("A", "yes", "option_letter"),
-        ("b.", "no", "option_letter"),
-        ("(b)", "no", "option_letter"),
-        ("**B**", "no", "option_letter"),
-        ("[[A]]", "yes", "option_letter"),
-        ("No", "no", "option_text"),
-        ("**Yes, always.**", "yes", "option_text"),
-        ("Answer: B", "no", "option_letter"),
-        ("Answer: B because it is rude.", "no", "option_letter"),
-        ("Answer: A because it is rude.", "yes", "option_letter"),
-        ("Answer: No.", "no", "option_text"),
-        ("The answer is (A).", "yes", "option_letter"),
-        ("A guest who declines is polite, so my final answer is: **B**", "no", "option_letter"),
-        ("Most people help. I would go with A.", "yes", "option_letter"),
-        ("Most people help. I would go with B.", "no", "option_letter"),
-        ("B. No", "no", "option_text"),
-        ("B) Because it is rude", "no", "option_letter"),
-        ("B, a guest sits down.", "no", "option_letter"),
-        ("They would help, so\nB", "no", "option_letter"),
-        ("I prefer A to B.", "yes", "option_letter"),
-        ("I prefer B to A.", "no", "option_letter"),
-        ("Not everyone agrees. Answer: B", "no", "option_letter"),
-        ("I choose option A, since B is rude.", "yes", "option_letter"),
-        ("<think>A? No, rather B.</think>\nA", "yes", "option_letter"),
+        ("A", "yes", "letter"),
+        ("b.", "no", "letter"),
+        ("(b)", "no", "letter"),
+        ("**B**", "no", "letter"),
+        ("[[A]]", "yes", "letter"),
+        ("No", "no", "label"),
+        ("**Yes, always.**", "yes", "label"),
+        ("Answer: B", "no", "letter"),
+        ("Answer: B because it is rude.", "no", "letter"),
+        ("Answer: A because it is rude.", "yes", "letter"),
+        ("Answer: No.", "no", "label"),
+        ("The answer is (A).", "yes", "letter"),
+        ("A guest who declines is polite, so my final answer is: **B**", "no", "letter"),
+        ("Most people help. I would go with A.", "yes", "letter"),
+        ("Most people help. I would go with B.", "no", "letter"),
+        ("B. No", "no", "label"),
+        ("B) Because it is rude", "no", "letter"),
+        ("B, a guest sits down.", "no", "letter"),
+        ("They would help, so\nB", "no", "letter"),
+        ("I prefer A to B.", "yes", "letter"),
+        ("I prefer B to A.", "no", "letter"),
+        ("Not everyone agrees. Answer: B", "no", "letter"),
+        ("I choose option A, since B is rude.", "yes", "letter"),
+        ("<think>A? No, rather B.</think>\nA", "yes", "letter"),
         ('{"answer": "B"}', "no", "json"),
     ],
 )

@@ -1,0 +1,221 @@
+"""How a model may answer: the modes, the letters and sentences that stand for options, and what is told to the model.
+
+Pure code. Models see letters (A is the option shown first); what is stored are the instrument's stable codes.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from materials.questions import option_codes, option_label
+
+Orders = Mapping[str, Sequence[str]]
+AnswerMode = Literal["auto", "json", "letter", "label", "number", "sentence", "sentence_last"]
+
+ANSWER_MODES: tuple[tuple[AnswerMode, str], ...] = (
+    ("auto", "JSON where the server can, otherwise JSON or words"),
+    ("json", "A JSON object only"),
+    ("letter", "The letter of an option"),
+    ("label", "The text of an option"),
+    ("number", "A number alone"),
+    ("sentence", "A fixed sentence, strict: exactly one of them, as written"),
+    ("sentence_last", "A fixed sentence, lenient: the last of them"),
+)
+
+NO_CONTENT: Mapping[str, Any] = {}
+
+_LETTERED = ("choice", "multi", "pairwise")
+_SINGLE = ("choice", "pairwise", "scale")
+_KINDS: dict[AnswerMode, tuple[str, ...]] = {
+    "letter": _LETTERED,
+    "label": (*_LETTERED, "scale"),
+    "number": ("scale", "number"),
+    "sentence": _SINGLE,
+    "sentence_last": _SINGLE,
+}
+
+
+@dataclass(frozen=True)
+class LetteredOption:
+    """One option as a model sees it: `letter` by position, `label` its text for this item, `code` what is stored."""
+
+    letter: str
+    code: str
+    label: str
+
+
+def lettered_options(
+    question: Any, order: Sequence[str] = (), content: Mapping[str, Any] = NO_CONTENT
+) -> tuple[LetteredOption, ...]:
+    """The options of a choice, multi or pairwise question in the order shown; empty for all other kinds.
+
+    `order` holds every option code once (as `draw_orders` makes it); empty is the instrument's own order. Raises
+    ValueError when it does not fit the question.
+    """
+    if question.kind not in _LETTERED:
+        return ()
+    codes = list(order) or list(option_codes(question))
+    if sorted(codes) != sorted(option_codes(question)):
+        raise ValueError(f"{question.code}: the order {', '.join(codes)} does not hold each option once.")
+    return tuple(
+        LetteredOption(_letter(n), code, option_label(question, code, content)) for n, code in enumerate(codes)
+    )
+
+
+def labelled_options(
+    question: Any, order: Sequence[str] = (), content: Mapping[str, Any] = NO_CONTENT
+) -> tuple[LetteredOption, ...]:
+    """The same with the points of a scale, which have a label (the number itself without one) but no letter."""
+    if question.kind != "scale":
+        return lettered_options(question, order, content)
+    return tuple(LetteredOption("", code, option_label(question, code, content)) for code in option_codes(question))
+
+
+def answer_sentences(
+    question: Any, order: Sequence[str], sentence: str, content: Mapping[str, Any] = NO_CONTENT
+) -> dict[str, str]:
+    """The sentence that stands for each option, by option code: `{letter}` or `{text}` in `sentence` filled in."""
+    return {
+        option.code: sentence.replace("{letter}", option.letter).replace("{text}", option.label)
+        for option in labelled_options(question, order, content)
+    }
+
+
+def check_mode(mode: AnswerMode, sentence: str, questions: Sequence[Any]) -> None:
+    """Raise ValueError, with one sentence for whoever chose the mode, when these questions cannot be answered in it."""
+    names = dict(ANSWER_MODES)
+    if mode not in names:
+        raise ValueError(f"{str(mode)[:40]!r} is not an answer mode; use one of {', '.join(names)}.")
+    if mode not in _KINDS:
+        return
+    if len(questions) != 1:
+        raise ValueError(f"Several questions need the answer mode auto or json; {mode} reads one.")
+    (question,) = questions
+    if question.kind not in _KINDS[mode]:
+        raise ValueError(
+            f"The answer mode {mode} reads {' or '.join(_KINDS[mode])} questions; {question.code} is a {question.kind}."
+        )
+    if mode in ("sentence", "sentence_last"):
+        _check_sentence(sentence, question)
+
+
+def _check_sentence(sentence: str, question: Any) -> None:
+    if sentence.count("{letter}") + sentence.count("{text}") != 1:
+        raise ValueError("The answer sentence needs {letter} or {text} exactly once.")
+    if question.kind == "scale" and "{letter}" in sentence:
+        raise ValueError(f"The points of the scale {question.code} have no letters; use {{text}} in the sentence.")
+
+
+def answer_schema(questions: Sequence[Any], orders: Orders) -> dict[str, Any]:
+    """The JSON schema of the answer object: one required property per question code.
+
+    choice and pairwise: a letter; multi: a list of letters; scale: an integer within its bounds; number: a number (or
+    integer) within its bounds; text: a string. A question that is optional or shown on a condition may be null.
+    """
+    return {
+        "type": "object",
+        "properties": {question.code: _property(question, orders) for question in questions},
+        "required": [question.code for question in questions],
+        "additionalProperties": False,
+    }
+
+
+def answer_format(questions: Sequence[Any], orders: Orders, mode: AnswerMode = "auto", sentence: str = "") -> str:
+    """What is asked for in this mode, as one paragraph for the prompt.
+
+    Texts that options take from an item's field are not known here and are described instead. Raises ValueError when
+    the mode does not fit the questions.
+    """
+    check_mode(mode, sentence, questions)
+    if mode not in _KINDS:
+        parts = [f'"{question.code}": {_in_words(question, orders)}' for question in questions]
+        return f"Answer with one JSON object and nothing else: {{{', '.join(parts)}}}."
+    (question,) = questions
+    if mode == "letter":
+        several = "the letters of the options, separated by commas," if question.kind == "multi" else "one letter"
+        return f"Answer with {several} and nothing else: {_listed(_letters(question, orders))}."
+    if mode == "label":
+        several = "the exact texts of the options, separated by commas," if question.kind == "multi" else None
+        known = _known_labels(question, orders)
+        return (
+            f"Answer with {several or 'the exact text of one option'} and nothing else{': ' if known else ''}{known}."
+        )
+    if mode == "number":
+        return f"Answer with {_in_words(question, orders, alone=True)} and nothing else."
+    return _sentence_format(question, orders, sentence)
+
+
+def _sentence_format(question: Any, orders: Orders, sentence: str) -> str:
+    if "{text}" in sentence and not _known_labels(question, orders):
+        wanted = sentence.replace("{text}", "[the exact text of one option]")
+        return f'End your answer with this sentence, filled in, and write it only once: "{wanted}"'
+    wanted = _listed(list(answer_sentences(question, orders.get(question.code, ()), sentence).values()))
+    return f"End your answer with exactly one of these sentences and write none of the others: {wanted}"
+
+
+def _known_labels(question: Any, orders: Orders) -> str:
+    """The options' texts, listed; nothing when they are texts of the item."""
+    if question.kind == "pairwise" or any(option.text_field for option in getattr(question, "options", ())):
+        return ""
+    return _listed([option.label for option in labelled_options(question, orders.get(question.code, ()))])
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return ", ".join(f'"{text}"' for text in texts)
+
+
+def _letter(position: int) -> str:
+    """A to Z, then AA, AB..."""
+    return (_letter(position // 26 - 1) if position >= 26 else "") + chr(ord("A") + position % 26)
+
+
+def _letters(question: Any, orders: Orders) -> list[str]:
+    return [option.letter for option in lettered_options(question, orders.get(question.code, ()))]
+
+
+def _may_be_null(question: Any) -> bool:
+    return not question.required or question.show_if is not None
+
+
+def _property(question: Any, orders: Orders) -> dict[str, Any]:
+    schema: dict[str, Any]
+    if question.kind in ("choice", "pairwise"):
+        schema = {"type": "string", "enum": _letters(question, orders)}
+    elif question.kind == "multi":
+        letters = _letters(question, orders)
+        lowest = max(question.minimum, 1 if question.required else 0)
+        highest = len(letters) if question.maximum is None else question.maximum
+        items = {"type": "string", "enum": letters}
+        return {"type": "array", "items": items, "minItems": lowest, "maxItems": highest}
+    elif question.kind in ("scale", "number"):
+        bounds = {"minimum": question.minimum, "maximum": question.maximum}
+        whole = question.kind == "scale" or question.integer
+        schema = {"type": "integer" if whole else "number"}
+        schema |= {name: int(bound) if whole else bound for name, bound in bounds.items() if bound is not None}
+    else:
+        schema = {"type": "string"}  # no maxLength: grammars made from it are huge, and the token limit bounds it
+    if _may_be_null(question):
+        schema["type"] = [schema["type"], "null"]
+        if "enum" in schema:
+            schema["enum"] = [*schema["enum"], None]
+    return schema
+
+
+def _in_words(question: Any, orders: Orders, *, alone: bool = False) -> str:
+    letters = _listed(_letters(question, orders))
+    low, high = getattr(question, "minimum", None), getattr(question, "maximum", None)
+    bounds = (f" of at least {low:g}" if low is not None else "") + (
+        f" of at most {high:g}" if high is not None else ""
+    )
+    if low is not None and high is not None:
+        bounds = f" from {low:g} to {high:g}"
+    whole = question.kind == "scale" or getattr(question, "integer", False)
+    words = {
+        "choice": f"one of {letters}",
+        "pairwise": f"one of {letters}",
+        "multi": f"a list of letters among {letters}",
+        "scale": f"a whole number{bounds}",
+        "number": f"a {'whole ' if whole else ''}number{bounds}",
+        "text": "a text",
+    }[question.kind]
+    return f"{words} or null" if _may_be_null(question) and not alone else words
