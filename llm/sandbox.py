@@ -2,15 +2,18 @@
 
 Pure code. Limits on a text do not help when the text is made before it is measured, so what can multiply is either
 absent or measured before. What remains makes values about as long as those it is given; these are added up, and a
-rendering that has made too much ends. What there is stands in lists of what is allowed, because such lists fail on the
-safe side when Jinja2 grows.
+rendering that has made too much ends. So are the steps: each turn of a loop pays for what stands in its body, and each
+filter, test, method and comparison for what it reads, so that no template keeps a process for more than a second or
+two. What there is stands in lists of what is allowed, because such lists fail on the safe side when Jinja2 grows.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
+from operator import eq, ge, gt, le, lt, ne
 from typing import Any
 
 from jinja2 import Environment, StrictUndefined, TemplateSyntaxError, Undefined, nodes, pass_environment
@@ -25,6 +28,9 @@ from jinja2.visitor import NodeTransformer
 MAX_VALUE = 400_000  # characters of one value, with an entry of a list as ENTRY
 MAX_MADE = 2_000_000  # of all values of one rendering together
 ENTRY = 16  # an entry costs Python about as much as so many characters
+MAX_STEPS = 1_000_000  # of one rendering; a step is what Python does in about 0.3 microseconds
+_READ_A_STEP = 100  # characters
+_NEEDLE = 8  # characters of a text that is looked for in another one without costing more
 _MAX_BITS = 1024  # of a whole number: more than any float
 _MAX_INDENT = 40
 _MAX_DIGITS = 15
@@ -37,6 +43,9 @@ _FILTERS = (
     "select", "selectattr", "sort", "string", "striptags", "sum", "title", "trim", "truncate", "unique", "upper",
     "urlencode", "wordcount",
 )  # fmt: skip
+# These look at one entry or none, however long the value is.
+_AT_ONCE = frozenset({"attr", "count", "d", "default", "first", "last", "length"})
+_METHODS_AT_ONCE = frozenset({"get", "items", "keys", "values", "startswith", "endswith"})
 # Python's "%" formats when its left side is a text.
 _TESTS_OF_NUMBERS = ("divisibleby", "even", "odd")
 _METHODS: Mapping[type, frozenset[str]] = {
@@ -69,6 +78,10 @@ _NODES = frozenset(
         nodes.Neg, nodes.Pos,
     }
 )  # fmt: skip
+_COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
+    "eq": eq, "ne": ne, "gt": gt, "gteq": ge, "lt": lt, "lteq": le,
+    "in": lambda left, right: left in right, "notin": lambda left, right: left not in right,
+}  # fmt: skip
 _WORDS = {"assignblock": "{% set %} with a body", "filterblock": "{% filter %}", "callblock": "{% call %}", "pow": "**"}
 
 
@@ -89,6 +102,7 @@ class Budget:
 
     def __init__(self) -> None:
         self.left = MAX_MADE
+        self.steps = MAX_STEPS
 
     def spend(self, amount: int) -> None:
         """Raise SecurityError when it is more than one value or what is left may be."""
@@ -97,6 +111,12 @@ class Budget:
             raise SecurityError(f"it makes a value of more than {MAX_VALUE:,} characters; shorten it")
         if self.left < 0:
             raise SecurityError("it makes too many long values on the way; make fewer or shorter ones")
+
+    def work(self, steps: int) -> None:
+        """Raise SecurityError when it is more than what is left."""
+        self.steps -= steps
+        if self.steps < 0:
+            raise SecurityError(f"it takes more than {MAX_STEPS:,} steps; loop over less, or do less in a loop")
 
 
 _budget: ContextVar[Budget] = ContextVar("budget")
@@ -120,11 +140,17 @@ class PromptSandbox(ImmutableSandboxedEnvironment):
             undefined=_NamedUndefined, autoescape=False, trim_blocks=True, lstrip_blocks=True, optimized=False
         )
         self.globals.clear()
-        self.filters = {name: _made(self.filters[name]) for name in _FILTERS} | {
+        known: dict[str, Any] = dict(self.filters)
+        self.filters = {name: _made(known[name] if name in _AT_ONCE else _reading(known[name])) for name in _FILTERS}
+        own: dict[str, Any] = {
             "join": _join, "replace": _replace, "indent": _indent, "round": _round, "tojson": _made(_to_json),
-            _LITERAL: _made(_same), _PART: _made(_part),
+            "striptags": _made(_striptags),
         }  # fmt: skip
-        self.tests |= {name: _of_numbers(self.tests[name]) for name in _TESTS_OF_NUMBERS}
+        self.filters |= {name: _reading(function) for name, function in own.items()}
+        self.filters |= {_LITERAL: _made(_same), _PART: _made(_part)}
+        self.filters |= {_TURNS: _turns, _COMPARED: _reading(_compared)}
+        tests: dict[str, Any] = self.tests | {name: _of_numbers(self.tests[name]) for name in _TESTS_OF_NUMBERS}
+        self.tests = {name: _reading(test) for name, test in tests.items()}
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
         template = super()._parse(source, name, filename)
@@ -133,6 +159,8 @@ class PromptSandbox(ImmutableSandboxedEnvironment):
         return _Measured().visit(template)  # type: ignore[no-any-return]
 
     def call(self, context: Any, /, function: Any, *args: Any, **options: Any) -> Any:
+        if getattr(function, "__name__", "") not in _METHODS_AT_ONCE:
+            _read(getattr(function, "__self__", None), *args, *options.values())
         return _keep(super().call(context, function, *args, **options))
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
@@ -152,6 +180,17 @@ class PromptSandbox(ImmutableSandboxedEnvironment):
 
 class _Measured(NodeTransformer):
     """Puts filters in the place of syntax that Jinja2 compiles to plain Python, which nothing could measure."""
+
+    def visit_For(self, node: nodes.For) -> nodes.Node:  # noqa: N802
+        body = sum(1 for _ in node.find_all(nodes.Node))
+        self.generic_visit(node)
+        node.iter = _filter(node.iter, _TURNS, [nodes.Const(body, lineno=node.lineno)])
+        return node
+
+    def visit_Compare(self, node: nodes.Compare) -> nodes.Node:  # noqa: N802
+        self.generic_visit(node)
+        operators = nodes.Const(tuple(operand.op for operand in node.ops), lineno=node.lineno)
+        return _filter(node.expr, _COMPARED, [operators, *(operand.expr for operand in node.ops)])
 
     def visit_Concat(self, node: nodes.Concat) -> nodes.Node:  # noqa: N802
         parts = nodes.List([self.visit(part) for part in node.nodes], lineno=node.lineno)
@@ -176,7 +215,7 @@ class _Measured(NodeTransformer):
 
 
 # Names that no template can write.
-_LITERAL, _PART = "a literal", "a part"
+_LITERAL, _PART, _TURNS, _COMPARED = "a literal", "a part", "turns of a loop", "compared"
 
 
 def _filter(node: Any, name: str, args: list[Any] | None = None) -> nodes.Filter:
@@ -225,18 +264,55 @@ def _paid(entries: Iterable[Any], budget: Budget) -> Iterator[Any]:
         yield entry
 
 
-def _refuse_when_large(value: Any) -> None:
+def _refuse_when_large(value: Any, most: float = MAX_VALUE) -> None:
     """Values within values may be the same ones many times over: written out they are longer than they are large."""
-    size, waiting = 0, [value]
+    budget, size, waiting = _budget.get(), 0, [value]
     while waiting:
         found = waiting.pop()
-        size += len(found) if isinstance(found, str) else ENTRY
-        if size > MAX_VALUE:
+        length = len(found) if isinstance(found, str) else ENTRY
+        size += length
+        budget.work(1 + length // _READ_A_STEP)
+        if size > most:
             raise SecurityError(f"it makes a value of more than {MAX_VALUE:,} characters; shorten it")
         if isinstance(found, Mapping):
             waiting += [*found.keys(), *found.values()]
         elif isinstance(found, list | tuple):
             waiting += found
+
+
+def _reading(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The filter or test, with what it reads paid for."""
+
+    @wraps(function)
+    def paid(*args: Any, **options: Any) -> Any:
+        _read(*args, *options.values())
+        return function(*args, **options)
+
+    return paid
+
+
+def _read(*values: Any) -> None:
+    """Pay for looking through all of the values, and for looking for each text in the longest one."""
+    lengths = sorted(len(value) for value in values if isinstance(value, str))
+    if lengths:
+        _budget.get().work(lengths[-1] * (1 + sum(lengths[:-1]) // _NEEDLE) // _READ_A_STEP)
+    for value in values:
+        if isinstance(value, list | tuple | Mapping):
+            _refuse_when_large(value, math.inf)
+
+
+def _turns(entries: Iterable[Any], body: int) -> Iterator[Any]:
+    """The entries of a loop, each paid for with as many steps as its body has nodes."""
+    budget = _budget.get()
+    for entry in entries:
+        budget.work(body)
+        yield entry
+
+
+def _compared(value: Any, operators: Sequence[str], *others: Any) -> bool:
+    """Python's chain of comparisons."""
+    chain = zip([value, *others], operators, others, strict=False)
+    return all(_COMPARISONS[operator](left, right) for left, operator, right in chain)
 
 
 @pass_environment
@@ -277,6 +353,12 @@ def _round(value: float, precision: int = 0, method: str = "common") -> float:
 def _to_json(value: Any) -> str:
     """JSON without indents, which would multiply with the depth."""
     return json.dumps(value, sort_keys=True)
+
+
+def _striptags(value: Any) -> str:
+    text = str(value)
+    _budget.get().work(text.count("<") + 4 * text.count("&"))  # each is found, cut out or looked up on its own
+    return DEFAULT_FILTERS["striptags"](text)  # type: ignore[no-any-return]
 
 
 def _same(value: Any) -> Any:

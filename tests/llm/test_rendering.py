@@ -128,8 +128,48 @@ def test_the_sandbox_reaches_nothing_draws_nothing_and_grows_nothing(source):
 
 
 @pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        "{{ '' }}",
+        "{% if item.long | wordcount %}{% endif %}",
+        "{% if item.long.rfind(item.long[:100000]) %}{% endif %}",
+        "{% if 'yxxxxxxx' in item.long %}{% endif %}",
+        "{% if item.long == item.long ~ '' %}{% endif %}",
+        "{% if item.long | trim(item.long) %}{% endif %}",
+        "{% if item.long is in item.long %}{% endif %}",
+        "{% if item.many | min %}{% endif %}",
+        "{% if 'none' in item.many %}{% endif %}",
+        "{% if item.many.index(1999) %}{% endif %}",
+        "{% if item.tagged | striptags %}{% endif %}",
+        "{% if item.get('many') %}{% endif %}",
+        "{% for x in item.many if x > 3000 %}{% endfor %}",
+        "{{ loop.changed(item.many) or '' }}",
+    ],
+)
+def test_no_loop_keeps_a_process_busy(body):
+    """Unbounded, these loops would run for minutes to centuries."""
+    rows = "{% for a in item.many %}" * 6 + body + "{% endfor %}" * 6
+    item = LONG | {"tagged": "<!---->" * 40_000}
+    with pytest.raises(PromptError, match=r"^User prompt, line 1: it (takes more than 1,000,000 steps|makes too many)"):
+        render_messages("", rows + "x", {"item": item})
+
+
+def test_a_long_prompt_of_examples_and_questions_is_within_the_steps():
+    examples = [{"text": "word " * 60, "label": "usual", "votes": {"yes": 3, "no": 1}} for _ in range(1000)]
+    source = (
+        "{% for one in examples %}{% if one.label != 'none' and 'wor' in one.text %}"
+        "{{ loop.index }}. {{ one.text | trim | truncate(80) }}: {{ one.label | upper }}"
+        "{% for name, n in one.votes | dictsort %} {{ name }}={{ n }}{% endfor %}\n{% endif %}{% endfor %}"
+    )
+    assert "1000. word word" in render_messages("", source, {"examples": examples})[0]["content"]
+
+
+@pytest.mark.parametrize(
     ("source", "text"),
     [
+        ("{{ 1 < 2 < 3 }} {{ 1 < 3 < 2 }} {{ 2 in [1, 2] }} {{ 'x' not in 'axe' }} {{ 1 == 1.0 != 2 }} {{ 2 <= 1 }}",
+         "True False True False True False"),
         ("{{ item.act ~ '!' ~ 3 }} {{ item.act[:3] }} {{ item.act[::-1] }} {{ item.tags[1:] }}",
          "tipping!3 tip gnippit ['y']"),
         ("{{ {'b': [1, (2, none)], 'a': 'é'} | tojson }}", '{"a": "\\u00e9", "b": [1, [2, null]]}'),
