@@ -12,8 +12,7 @@ class JobSerializer(serializers.ModelSerializer):
     dataset = serializers.SlugField(source="dataset.slug")
     instrument = serializers.SlugField(source="instrument.name")
     instrument_version = serializers.IntegerField(source="instrument.version")
-    prompt = serializers.SlugField(source="prompt.name")
-    prompt_version = serializers.IntegerField(source="prompt.version")
+    prompts = serializers.SerializerMethodField(help_text="Name and version of each prompt.")
     endpoint = serializers.CharField(source="endpoint.name")
     model = serializers.CharField(source="endpoint.model")
     demo_model = serializers.BooleanField(source="endpoint.demo_model")
@@ -29,18 +28,23 @@ class JobSerializer(serializers.ModelSerializer):
             "endpoint",
             "model",
             "demo_model",
-            "prompt",
-            "prompt_version",
+            "prompts",
             "dataset",
             "instrument",
             "instrument_version",
             "personas",
+            "factors",
+            "option_orders",
+            "conditions_per_item",
             "samples",
             "seed",
             "created_at",
             "started_at",
             "finished_at",
         ]
+
+    def get_prompts(self, job: Job) -> list[str]:
+        return [str(prompt) for prompt in job.prompts.all()]
 
 
 class JobDetailSerializer(JobSerializer):
@@ -55,7 +59,11 @@ class JobDetailSerializer(JobSerializer):
 
 class _Jobs(OfProject[Job]):
     def rows(self, project: Project) -> QuerySet[Job]:
-        return Job.objects.filter(project_id=project.pk).select_related("endpoint", "prompt", "dataset", "instrument")
+        return (
+            Job.objects.filter(project_id=project.pk)
+            .select_related("endpoint", "dataset", "instrument")
+            .prefetch_related("prompts")
+        )
 
 
 class JobsView(_Jobs, generics.ListAPIView[Job]):

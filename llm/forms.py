@@ -1,17 +1,36 @@
 """The form of a job."""
 
+from collections.abc import Callable
 from itertools import product
 from typing import Any
 
 from django import forms
 
-from llm.models import Job
+from llm.grid import GridError
+from llm.job_text import read_factors, read_filter
+from llm.models import Endpoint, Job, Prompt
+from llm.parsing import ANSWER_MODES
 from llm.querysets import known_countries
 from projects.models import Project
 
 AGE_GROUPS = [("younger", "Younger"), ("older", "Older")]
-MATERIALS = ("dataset", "instrument", "prompt", "endpoint")
+MATERIALS = ("dataset", "instrument", "prompts", "endpoints")
 GENDERS = [("female", "Female"), ("male", "Male")]
+
+BOUNDS: dict[str, tuple[float, float | None]] = {
+    "max_items": (1, None), "samples": (1, 1000), "temperature": (0, 2), "top_p": (0.01, 1), "max_tokens": (1, 100_000),
+    "conditions_per_item": (1, None), "max_parse_attempts": (1, 10), "budget_calls": (1, None),
+    "budget_tokens": (1, None), "budget_price": (0, None),
+}  # fmt: skip
+GROUPS = (
+    ("what", "What is asked", ["name", "kind", "dataset", "instrument", "question_codes", "prompts", "endpoints"]),
+    ("items", "Which items", ["item_filter", "max_items", "items_drawn"]),
+    ("who", "As whom", ["alone", "countries", "age_groups", "genders"]),
+    ("conditions", "Under which conditions", ["factors", "option_orders", "conditions_per_item", "samples"]),
+    ("answers", "Answers", ["answer_mode", "answer_sentence", "logprobs", "max_parse_attempts"]),
+    ("decoding", "Decoding", ["temperature", "top_p", "max_tokens", "seed"]),
+    ("budget", "Way of asking and budget", ["way", "budget_calls", "budget_tokens", "budget_price"]),
+)
 
 
 class JobForm(forms.ModelForm):
@@ -35,39 +54,95 @@ class JobForm(forms.ModelForm):
         label="Genders of the personas", required=False, choices=GENDERS, widget=forms.CheckboxSelectMultiple
     )
 
+    endpoints = forms.ModelMultipleChoiceField(
+        queryset=Endpoint.objects.none(),
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Several endpoints make a job each, with the same plan.",
+    )
+    prompts = forms.ModelMultipleChoiceField(
+        queryset=Prompt.objects.none(),
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Several prompts are asked side by side, as styles of asking.",
+    )
+    item_filter = forms.CharField(
+        label="Only items with",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="One field a line with the values to keep, like country: Brazil | India.",
+    )
+    factors = forms.CharField(
+        label="Conditions",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="One factor a line with its levels, like config: C1 | C2, or with a text for each: tone: kind = Be "
+        "kind. | none =. A prompt reads it as {{ condition.config }}.",
+    )
+    answer_mode = forms.ChoiceField(label="Answers are read as", choices=ANSWER_MODES, initial="auto")
+
     class Meta:
         model = Job
         fields = [
-            "name", "kind", "dataset", "instrument", "prompt", "endpoint", "max_items", "samples", "temperature",
-            "max_tokens", "seed",
+            "name", "kind", "dataset", "instrument", "max_items", "items_drawn", "option_orders", "conditions_per_item",
+            "samples", "temperature", "top_p", "max_tokens", "seed", "answer_sentence", "logprobs",
+            "max_parse_attempts", "way", "budget_calls", "budget_tokens", "budget_price",
         ]  # fmt: skip
         labels = {
             "max_items": "Items at most",
+            "items_drawn": "Draw these items by the seed instead of taking the first ones",
+            "option_orders": "Order of options",
+            "conditions_per_item": "Conditions for each item",
             "samples": "Answers to each question",
+            "top_p": "Top p",
             "max_tokens": "Tokens an answer at most",
+            "answer_sentence": "The sentence",
+            "logprobs": "Take the options' probabilities from the model's tokens, where the endpoint gives them",
+            "max_parse_attempts": "Times to ask when the answer cannot be read",
+            "way": "Way of asking",
+            "budget_calls": "Calls at most",
+            "budget_tokens": "Tokens at most",
+            "budget_price": "Price at most",
         }
         help_texts = {
+            "conditions_per_item": "Empty asks each item under all conditions. Fewer are drawn by the seed, each "
+            "condition equally often.",
             "samples": "More than one needs a temperature above 0 to differ.",
             "temperature": "At 0 an equal request is asked once, and its answer reused and marked.",
-            "seed": "Draws the order of options.",
+            "seed": "Draws the order of options, items and conditions.",
+            "answer_sentence": "Only for a fixed sentence, like The final decision is Response {letter}.",
+            "way": "A batch costs less and takes up to a day.",
+            "budget_calls": "When one of these is reached the job pauses; it can be raised at any time.",
         }
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for name in MATERIALS:
-            self.fields[name].queryset = self.fields[name].queryset.filter(project=project)  # type: ignore[attr-defined]
+        of_project = {"endpoints": project.endpoints, "prompts": project.prompts, "dataset": project.datasets}
+        for name, rows in (of_project | {"instrument": project.instruments}).items():
+            self.fields[name].queryset = rows.all()  # type: ignore[attr-defined]
         self.fields["question_codes"].choices = self._questions(project)  # type: ignore[attr-defined]
         self.fields["countries"].choices = [(name, name) for name in known_countries(project)]  # type: ignore[attr-defined]
-        limits = {"max_items": (1, None), "samples": (1, 1000), "temperature": (0, 2), "max_tokens": (1, 100_000)}
-        for name, (lowest, highest) in limits.items():
+        for name, (lowest, highest) in BOUNDS.items():
             self.fields[name] = bounded(self.fields[name], lowest, highest)
         self.missing = [
             name
             for name in MATERIALS
             if not self.fields[name].queryset.exists()  # type: ignore[attr-defined]
         ]
-        last = ["question_codes", "prompt", "endpoint", "alone", "countries", "age_groups", "genders"]
-        self.order_fields(["name", "kind", "dataset", "instrument", *last])
+        if not self.is_bound and not self.missing:
+            for name in ("endpoints", "prompts"):  # the only one, or the newest prompt
+                self.fields[name].initial = list(self.fields[name].queryset.order_by("-pk")[:1])  # type: ignore[attr-defined]
+
+    def groups(self) -> list[tuple[str, str, list[Any]]]:
+        """The form's parts: an id, a title and the fields in it that have something to choose."""
+        return [
+            (key, title, [self[name] for name in names if getattr(self.fields[name], "choices", True)])
+            for key, title, names in GROUPS
+        ]
+
+    def clean_factors(self) -> list[dict[str, Any]]:
+        return _read(read_factors, self.cleaned_data["factors"])
+
+    def clean_item_filter(self) -> dict[str, list[str]]:
+        return _read(read_filter, self.cleaned_data["item_filter"])
 
     def _post_clean(self) -> None:
         """The service makes the job, after its own checks."""
@@ -91,11 +166,17 @@ class JobForm(forms.ModelForm):
         return ([{}] if self.cleaned_data["alone"] else []) + combined
 
     def plan(self) -> dict[str, Any]:
-        """The arguments of plan_job."""
+        """The arguments of plan_series."""
         own = {"alone", "countries", "age_groups", "genders"}
-        return {name: value for name, value in self.cleaned_data.items() if name not in own} | {
-            "personas": self.personas()
-        }
+        given = {name: value for name, value in self.cleaned_data.items() if name not in own}
+        return given | {"personas": self.personas(), "kind": Job.Kind(given["kind"])}
+
+
+def _read(reader: Callable[[str], Any], text: str) -> Any:
+    try:
+        return reader(text)
+    except GridError as error:
+        raise forms.ValidationError(str(error)) from error
 
 
 def bounded(field: Any, lowest: float, highest: float | None = None) -> Any:

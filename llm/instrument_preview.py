@@ -5,7 +5,7 @@ from typing import Any
 
 from llm import default_prompt
 from llm.models import Prompt
-from llm.planning import preview_messages
+from llm.planning import prompt_messages
 from llm.rendering import PromptError
 from materials.models import Instrument
 from materials.previews import Preview
@@ -18,7 +18,7 @@ def model_preview(project: Project, instrument: Instrument, content: Mapping[str
     prompt = newest or Prompt(system=default_prompt.SYSTEM, user=default_prompt.USER)
     context: dict[str, Any] = {"prompt": newest}
     try:
-        context["messages"] = preview_messages(prompt, instrument.questionnaire.questions, content)
+        context["messages"] = prompt_messages(prompt, instrument.questionnaire.questions, content)
     except PromptError as error:
         context["fault"] = str(error)
     return Preview("A model is asked", "llm/instrument_preview.html", context)

@@ -1,27 +1,34 @@
-"""The ledger of calls: claim some, extend their lease, settle what came back, give back what did not.
+"""The ledger of calls: write it ahead, claim some, extend their lease, settle what came back, give back what did not.
 
 What is in the database decides what is left to do. A killed worker's calls come back when their lease runs out.
 """
 
 import json
 import uuid
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from itertools import islice
 from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
+from llm.budget import Budget, Room, Use, room
+from llm.expansion import Expander
 from llm.models import Call, Endpoint, Job
+from llm.selection import planned_items
 from responses.models import SourceKind
 from responses.services import Answer, record_many
 
 UNSETTLED = (Call.Status.PENDING, Call.Status.CLAIMED)
 FAILED = (Call.Status.TRUNCATED, Call.Status.UNPARSED, Call.Status.REFUSED, Call.Status.ERROR)
 ONE_RUNNER_UP_TO = 16  # calls in flight that one process serves alone; more are shared by two
+CHUNK_CALLS = 2000  # about as many are written to the ledger at once, whole items
+NO_LIMIT = Room(float("inf"))
 
 # A job's row says whether it may ask; it is read in the same statement, so that nothing is claimed after a pause.
 CLAIM = """
@@ -41,8 +48,9 @@ WHERE id IN (
 # One statement for a batch, in arrays: bulk_update's CASE for every column and row costs ten times as much.
 COLUMNS = {
     "id": "bigint", "status": "text", "attempts": "int", "fingerprint": "text", "messages": "jsonb", "reply": "jsonb",
-    "text": "text", "reasoning": "text", "values": "jsonb", "problem": "text", "prompt_tokens": "int",
-    "completion_tokens": "int", "latency_seconds": "float8", "reused_from_id": "bigint",
+    "text": "text", "reasoning": "text", "values": "jsonb", "parse_mode": "text", "probabilities": "jsonb",
+    "problem": "text", "prompt_tokens": "int", "completion_tokens": "int", "latency_seconds": "float8",
+    "reused_from_id": "bigint",
 }  # fmt: skip
 SETTLE = f"""
 UPDATE llm_call AS call
@@ -67,12 +75,75 @@ def lease() -> timedelta:
     return timedelta(seconds=settings.MODEL_LEASE_SECONDS)
 
 
+@transaction.atomic
 def claim(job: Job, shard: uuid.UUID, *, size: int) -> list[Call]:
-    """Take up to `size` calls that nobody holds, while the job runs. Concurrent claims never get the same call."""
+    """Take up to `size` calls that nobody holds, while the job runs and its budget lasts, writing more of the ledger
+    when it runs short. Concurrent claims never get the same call, nor more together than the budget has room for.
+    """
+    if budget_of(job):
+        lock_job(job)
+        size = min(size, int(min(size, room_left(job).calls)))
+    ids = _claim(job, shard, size) if size else []
+    while len(ids) < size and expand(job):
+        ids += _claim(job, shard, size - len(ids))
+    return list(Call.objects.filter(pk__in=ids).select_related("item", "respondent").order_by("id"))
+
+
+def _claim(job: Job, shard: uuid.UUID, size: int) -> list[int]:
     with connection.cursor() as cursor:
         cursor.execute(CLAIM, {"shard": shard, "lease": str(lease()), "job": job.pk, "size": size})
-        ids = [row[0] for row in cursor.fetchall()]
-    return list(Call.objects.filter(pk__in=ids).select_related("item", "respondent").order_by("id"))
+        return [row[0] for row in cursor.fetchall()]
+
+
+@transaction.atomic
+def expand(job: Job) -> int:
+    """Write the next calls of a running job's grid to the ledger; returns how many, 0 when there are none left.
+
+    Calls of the pilot are there already and stay.
+    """
+    lock_job(job)  # two runners at once would write the same items, and each count them
+    state = Job.objects.filter(pk=job.pk, status=Job.Status.RUNNING, expanded=False, pilot=False)
+    row = state.values_list("expanded_position", "expanded_items").first()
+    if row is None:
+        return 0
+    position, rank = row
+    items_each = max(1, CHUNK_CALLS // (job.grid.cells_per_item * job.samples))
+    items = list(planned_items(job).filter(position__gte=position).order_by("position", "pk")[:items_each])
+    calls = Expander(job).calls((rank + number, item) for number, item in enumerate(items))
+    written = 0
+    while batch := list(islice(calls, CHUNK_CALLS)):
+        written += len(batch)
+        Call.objects.bulk_create(batch, ignore_conflicts=True)
+    complete = len(items) < items_each
+    state.update(
+        expanded_position=items[-1].position + 1 if items else position,
+        expanded_items=rank + len(items),
+        expanded=complete,
+    )
+    return written
+
+
+def budget_of(job: Job) -> Budget:
+    return Budget(calls=job.budget_calls, tokens=job.budget_tokens, price=job.budget_price)
+
+
+def room_left(job: Job) -> Room:
+    """How many more calls the job's budget allows by now. Costs two queries."""
+    now = Job.objects.select_related("endpoint").get(pk=job.pk)
+    if not budget_of(now):
+        return NO_LIMIT
+    in_flight = Call.objects.filter(job=now, status=Call.Status.CLAIMED).count()
+    asked = now.settled - now.n_reused
+    mean = now.prompt_tokens // asked if asked else 0
+    use = Use(
+        calls=now.settled - now.n_reused + in_flight,
+        in_flight=in_flight,
+        prompt_tokens=now.prompt_tokens,
+        completion_tokens=now.completion_tokens,
+        prompt_each=max(now.tokens_each, mean),
+        completion_each=now.max_tokens,
+    )
+    return room(budget_of(now), use, now.price_of)
 
 
 def extend_lease(shard: uuid.UUID) -> int:
@@ -93,12 +164,14 @@ def release_abandoned() -> int:
 
 
 @transaction.atomic
-def settle(job: Job, shard: uuid.UUID, outcomes: Sequence[Outcome]) -> int:
-    """Store outcomes and the answers in them, together or not at all; returns how many were settled.
+def settle(job: Job, shard: uuid.UUID, outcomes: Sequence[Outcome], *, requests: int = 0) -> int:
+    """Store outcomes and the answers in them, and count them, together or not at all; returns how many were settled.
 
-    A call that the shard no longer holds (its lease ran out and another took it) is left to its new holder.
+    A call that the shard no longer holds (its lease ran out and another took it) is left to its new holder. `requests`:
+    HTTP requests made since the last time, whatever became of them.
     """
     now = timezone.now()
+    spent = {outcome.call.pk: _spent(outcome) for outcome in outcomes}
     calls = {outcome.call.pk: _applied(outcome) for outcome in outcomes}
     with connection.cursor() as cursor:
         cursor.execute(SETTLE, _columns(list(calls.values())) | {"now": now, "shard": shard})
@@ -121,21 +194,58 @@ def settle(job: Job, shard: uuid.UUID, outcomes: Sequence[Outcome]) -> int:
     ]
     if answers:
         record_many(project=job.project, instrument=job.instrument, answers=answers, source_kind=SourceKind.CALL)
+    _count(job, settled, spent, requests)  # last: the job's row stays locked until the end
     return len(settled)
+
+
+def _count(job: Job, settled: Sequence[Call], spent: dict[int, tuple[int, int]], requests: int) -> None:
+    added: Counter[str] = Counter({"requests": requests})
+    for call in settled:
+        added[f"n_{call.status}"] += 1
+        added["n_reused"] += call.reused_from_id is not None
+        added["prompt_tokens"] += spent[call.pk][0]
+        added["completion_tokens"] += spent[call.pk][1]
+    if changes := {name: F(name) + number for name, number in added.items() if number}:
+        Job.objects.filter(pk=job.pk).update(**changes)
+
+
+@transaction.atomic
+def ask_again(job: Job) -> int:
+    """Give the calls without an answer back to be asked again; returns how many. What they used stays counted."""
+    lock_job(job)
+    again = Call.objects.filter(job=job, status__in=FAILED).update(
+        status=Call.Status.PENDING, problem="", finished_at=None
+    )
+    Job.objects.filter(pk=job.pk).update(n_truncated=0, n_unparsed=0, n_refused=0, n_error=0)
+    return again
 
 
 @transaction.atomic
 def finish_if_done(job: Job) -> bool:
-    """Mark a running job as done when no call is left; only one of several callers gets True."""
+    """Mark a running job as done when no call is left, or as paused when only its pilot was to be asked, or when its
+    budget has no room; only one of several callers gets True."""
     # Locked before its calls are looked at: a retry between the two would leave pending calls in a job that is done.
     lock_job(job)
-    if Call.objects.filter(job=job, status__in=UNSETTLED).exists():
+    now = Job.objects.filter(pk=job.pk, status=Job.Status.RUNNING).select_related("endpoint").first()
+    if now is None:
         return False
-    return bool(
-        Job.objects.filter(pk=job.pk, status=Job.Status.RUNNING).update(
-            status=Job.Status.DONE, status_reason="", holds=0, held_until=None, finished_at=timezone.now()
-        )
-    )
+    calls = Call.objects.filter(job=job)
+    changes: dict[str, Any] = {"status": Job.Status.DONE, "status_reason": "", "finished_at": timezone.now()}
+    if calls.filter(status=Call.Status.CLAIMED).exists():
+        return False
+    if calls.filter(status=Call.Status.PENDING).exists() or not (now.expanded or now.pilot):
+        left = room_left(now)
+        if left.calls > 0:
+            return False
+        changes = _paused(f"The budget of {left.limit} is used up. Raise it to go on.")
+    elif now.pilot and not now.expanded:
+        changes = _paused("The pilot is done. Look at its answers, then run the rest.")
+    Job.objects.filter(pk=job.pk).update(holds=0, held_until=None, **changes)
+    return True
+
+
+def _paused(reason: str) -> dict[str, Any]:
+    return {"status": Job.Status.PAUSED, "status_reason": reason}
 
 
 def lock_job(job: Job) -> None:
@@ -162,7 +272,8 @@ def jobs_to_sweep() -> QuerySet[Job]:
 def _to_run() -> QuerySet[Job]:
     pending = Call.objects.filter(job=OuterRef("pk"), status=Call.Status.PENDING)
     not_held = Q(held_until=None) | Q(held_until__lte=timezone.now())
-    return Job.objects.filter(not_held, Exists(pending), status=Job.Status.RUNNING)
+    to_ask = Exists(pending) | Q(expanded=False, pilot=False)
+    return Job.objects.filter(not_held, to_ask, status=Job.Status.RUNNING, way=Job.Way.LIVE)
 
 
 def _live_shards(job: Job) -> int:
@@ -172,6 +283,13 @@ def _live_shards(job: Job) -> int:
 
 def _held_by(shard: uuid.UUID) -> QuerySet[Call]:
     return Call.objects.filter(claimed_by=shard, status=Call.Status.CLAIMED)
+
+
+def _spent(outcome: Outcome) -> tuple[int, int]:
+    """Prompt and answer tokens that the outcome adds to what its call had used before."""
+    before = (outcome.call.prompt_tokens or 0, outcome.call.completion_tokens or 0)
+    after = (outcome.fields.get("prompt_tokens") or 0, outcome.fields.get("completion_tokens") or 0)
+    return max(0, after[0] - before[0]), max(0, after[1] - before[1])
 
 
 def _applied(outcome: Outcome) -> Call:

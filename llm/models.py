@@ -1,12 +1,16 @@
 """Models answer: endpoints, immutable prompt versions, planned jobs and their single calls."""
 
+import uuid
 from decimal import Decimal
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.db import models
 
+from llm.grid import Factor, Grid
+from llm.orders import count_orders
+from llm.parsing import AnswerMode
 from materials.models import Dataset, Instrument, Item
 from projects.models import Project
 from responses.models import Condition, Respondent
@@ -23,9 +27,11 @@ class Endpoint(models.Model):
     key_encrypted = models.TextField(blank=True)  # or the key itself, encrypted, never shown again
     concurrency = models.PositiveIntegerField(default=4)
     requests_per_minute = models.PositiveIntegerField(null=True, blank=True)
+    tokens_per_minute = models.PositiveIntegerField(null=True, blank=True)
     timeout_seconds = models.FloatField(default=60)
     price_per_million_in = models.DecimalField(max_digits=12, decimal_places=4, null=True, blank=True)
     price_per_million_out = models.DecimalField(max_digits=12, decimal_places=4, null=True, blank=True)
+    batch_price_factor = models.DecimalField(max_digits=4, decimal_places=3, default=Decimal("0.5"))
     capabilities = models.JSONField(default=dict)
     probed_at = models.DateTimeField(null=True, blank=True)
     demo_model = models.BooleanField(default=False)
@@ -66,7 +72,11 @@ class Prompt(models.Model):
 
 
 class Job(models.Model):
-    """A planned set of calls: dataset x instrument questions x prompt x personas x samples at one endpoint."""
+    """A planned set of calls at one endpoint: items x samples x conditions (llm.grid), asked live or as batches.
+
+    The ledger of calls is written ahead of those who ask (`expanded_*`), so that a million calls start at once. What
+    became of them is counted here as they are settled.
+    """
 
     class Status(models.TextChoices):
         PLANNED = "planned", "Planned"
@@ -79,28 +89,69 @@ class Job(models.Model):
         SIMULATE = "simulate", "Simulate"
         JUDGE = "judge", "Judge"
         ANNOTATE = "annotate", "Annotate"
+        GENERATE = "generate", "Generate"
+
+    class OptionOrders(models.TextChoices):
+        DRAWN = "drawn", "Drawn for each call by the seed"
+        WRITTEN = "written", "As written in the instrument"
+        BOTH = "both", "Each call twice: as written and reversed"
+        ROTATED = "rotated", "Each option first once"
+
+    class Way(models.TextChoices):
+        LIVE = "live", "Live"
+        BATCH = "batch", "Batch API"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="jobs")
     name = models.CharField(max_length=200)
     kind = models.CharField(max_length=20, choices=Kind.choices)
+    series = models.UUIDField(default=uuid.uuid4, db_index=True)  # jobs planned together, one for each endpoint
     endpoint = models.ForeignKey(Endpoint, on_delete=models.PROTECT, related_name="jobs")
-    prompt = models.ForeignKey(Prompt, on_delete=models.PROTECT, related_name="jobs")
+    prompts = models.ManyToManyField(Prompt, related_name="jobs")  # several: styles of asking, a factor of their own
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="jobs")
     instrument = models.ForeignKey(Instrument, on_delete=models.PROTECT, related_name="jobs")
     question_codes = models.JSONField(default=list)  # empty: all questions of the instrument
-    personas = models.JSONField(default=list)  # list of attribute objects; {} is "no persona"
-    samples = models.PositiveIntegerField(default=1)
+    item_filter = models.JSONField(default=dict)  # field: list of values, one of which the item has
     max_items = models.PositiveIntegerField(null=True, blank=True)
+    items_drawn = models.BooleanField(default=False)  # max_items drawn by the seed, otherwise the first ones
+    personas = models.JSONField(default=list)  # list of attribute objects; {} is "no persona"
+    factors = models.JSONField(default=list)  # as llm.grid.Factor
+    option_orders = models.CharField(max_length=20, choices=OptionOrders.choices, default=OptionOrders.DRAWN)
+    conditions_per_item = models.PositiveIntegerField(null=True, blank=True)  # null: all of them
+    samples = models.PositiveIntegerField(default=1)
     seed = models.BigIntegerField(default=1)
     temperature = models.FloatField(default=0)
     top_p = models.FloatField(default=1)
     max_tokens = models.PositiveIntegerField(default=128)
+    answer_mode = models.CharField(max_length=20, default="auto")  # one of llm.parsing.ANSWER_MODES
+    answer_sentence = models.CharField(max_length=300, blank=True)
+    logprobs = models.BooleanField(default=False)  # ask for log-probabilities where the endpoint gives them
     max_attempts = models.PositiveIntegerField(default=6)  # transport tries for one call
     max_parse_attempts = models.PositiveIntegerField(default=2)  # asked again when unparsed
+    way = models.CharField(max_length=10, choices=Way.choices, default=Way.LIVE)
+    budget_calls = models.PositiveIntegerField(null=True, blank=True)
+    budget_tokens = models.PositiveBigIntegerField(null=True, blank=True)
+    budget_price = models.DecimalField(max_digits=12, decimal_places=4, null=True, blank=True)
+
     status = models.CharField(max_length=20, choices=Status.choices, default=Status.PLANNED)
     status_reason = models.CharField(max_length=500, blank=True)
+    pilot = models.BooleanField(default=False)  # only the calls of the pilot are in the ledger yet
     held_until = models.DateTimeField(null=True, blank=True)  # the endpoint is down: nobody asks before
     holds = models.PositiveIntegerField(default=0)  # in a row; each waits longer than the one before
+    planned_calls = models.PositiveBigIntegerField(default=0)  # set at the start
+    tokens_each = models.PositiveIntegerField(default=0)  # estimate of a call's prompt, set at the start
+    end_position = models.PositiveBigIntegerField(default=0)  # items imported after the start do not belong to it
+    expanded_position = models.PositiveBigIntegerField(default=0)  # items before it are in the ledger
+    expanded_items = models.PositiveBigIntegerField(default=0)
+    expanded = models.BooleanField(default=False)  # the whole ledger is written
+    n_ok = models.PositiveBigIntegerField(default=0)
+    n_truncated = models.PositiveBigIntegerField(default=0)
+    n_unparsed = models.PositiveBigIntegerField(default=0)
+    n_refused = models.PositiveBigIntegerField(default=0)
+    n_error = models.PositiveBigIntegerField(default=0)
+    n_reused = models.PositiveBigIntegerField(default=0)
+    requests = models.PositiveBigIntegerField(default=0)
+    prompt_tokens = models.PositiveBigIntegerField(default=0)
+    completion_tokens = models.PositiveBigIntegerField(default=0)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
@@ -117,6 +168,11 @@ class Job(models.Model):
                 condition=models.Q(samples__gte=1, max_tokens__gte=1, max_attempts__gte=1, max_parse_attempts__gte=1),
                 name="job_counts_at_least_one",
             ),
+            models.CheckConstraint(
+                condition=models.Q(option_orders__in=["drawn", "written", "both", "rotated"]),
+                name="job_option_orders_known",
+            ),
+            models.CheckConstraint(condition=models.Q(way__in=["live", "batch"]), name="job_way_known"),
         ]
 
     def __str__(self) -> str:
@@ -126,6 +182,47 @@ class Job(models.Model):
     def questions(self) -> tuple[Any, ...]:
         """The questions that are asked, in the instrument's order."""
         return self.instrument.questionnaire.only(self.question_codes).questions
+
+    @property
+    def mode(self) -> AnswerMode:
+        """How answers are read."""
+        return cast(AnswerMode, self.answer_mode)
+
+    @cached_property
+    def prompt_list(self) -> list[Prompt]:
+        """The prompts in the order of the grid. Costs a query."""
+        return list(self.prompts.order_by("pk"))
+
+    @cached_property
+    def grid(self) -> Grid:
+        """The conditions under which each item is asked. Costs a query."""
+        return Grid(
+            prompts=len(self.prompt_list),
+            personas=self.personas,
+            factors=tuple(Factor.from_json(factor) for factor in self.factors),
+            orders=count_orders(self.questions, self.option_orders),
+            per_item=self.conditions_per_item,
+            seed=self.seed,
+        )
+
+    @property
+    def settled(self) -> int:
+        return self.n_ok + self.failed
+
+    @property
+    def failed(self) -> int:
+        """Calls that ended without an answer."""
+        return self.n_truncated + self.n_unparsed + self.n_refused + self.n_error
+
+    @property
+    def price(self) -> Decimal | None:
+        """What was spent so far; None where the endpoint has no prices."""
+        return self.price_of(self.prompt_tokens, self.completion_tokens)
+
+    def price_of(self, prompt_tokens: int, completion_tokens: int) -> Decimal | None:
+        """What so many tokens cost the way this job is asked."""
+        price = self.endpoint.price(prompt_tokens, completion_tokens)
+        return price if price is None or self.way == self.Way.LIVE else price * self.endpoint.batch_price_factor
 
 
 class Call(models.Model):
@@ -145,6 +242,7 @@ class Call(models.Model):
     respondent = models.ForeignKey(Respondent, on_delete=models.PROTECT, related_name="calls")
     condition = models.ForeignKey(Condition, on_delete=models.PROTECT, related_name="calls")
     sample = models.PositiveIntegerField(default=0)
+    cell = models.PositiveIntegerField(default=0)  # of the job's grid
     orders = models.JSONField(default=dict)  # option codes as shown, by question code
     status = models.CharField(max_length=20, choices=Status.choices, default=Status.PENDING)
     claimed_by = models.UUIDField(null=True, blank=True)  # the shard that holds it
@@ -156,8 +254,10 @@ class Call(models.Model):
     text = models.TextField(blank=True)
     reasoning = models.TextField(blank=True)
     values = models.JSONField(null=True, blank=True)
+    parse_mode = models.CharField(max_length=20, blank=True)  # how the values were read
+    probabilities = models.JSONField(null=True, blank=True)  # by question code, as llm.probabilities has them
     problem = models.CharField(max_length=500, blank=True)
-    prompt_tokens = models.PositiveIntegerField(null=True, blank=True)
+    prompt_tokens = models.PositiveIntegerField(null=True, blank=True)  # of all tries together
     completion_tokens = models.PositiveIntegerField(null=True, blank=True)
     latency_seconds = models.FloatField(null=True, blank=True)
     reused_from = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, blank=True, related_name="+")

@@ -1,119 +1,92 @@
-"""A job's grid: which calls it consists of, how many, how long and at what price, before anything is asked."""
+"""What a job will ask: its messages, how many, how long and at what price, before anything is asked."""
 
-import hashlib
-import json
+import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache
 from typing import Any
 
+from llm.expansion import orders_of
+from llm.grid import Cell
 from llm.models import Endpoint, Job, Prompt
-from llm.parsing import answer_format, lettered_options
+from llm.parsing import AnswerMode, answer_format, lettered_options
 from llm.querysets import usual_latency
 from llm.rendering import render_messages
+from llm.selection import planned_items
 from materials.content import ordered
 from materials.models import Item
-from materials.questions import draw_orders, order_factor
-from responses.models import Respondent, RespondentKind
-from responses.services import get_condition, get_respondent
 
 BYTES_PER_TOKEN = 3.6  # English prose with JSON: what tokenisers in common use average, rounded down
 TEMPLATE_TOKENS = 6
 SAMPLED_ITEMS = 10
+SAMPLED_CELLS = 24  # of each sampled item
+EXAMPLES = 24
+NOTHING: Mapping[str, Any] = {}
+
+
+@dataclass(frozen=True)
+class Example:
+    """The messages of one call that the job will make."""
+
+    item: str
+    cell: Cell
+    prompt: Prompt
+    orders: Mapping[str, Sequence[str]]
+    messages: list[dict[str, str]]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a job will ask, when nothing has to be asked twice. Token counts are estimates.
+    """What a job will ask, when nothing has to be asked twice.
 
-    Prices are None where the endpoint has none, `seconds` where its limits and latency are not known.
+    Token counts are estimates from sampled prompts, or, once calls were made (`measured`), from what they used. Prices
+    are None where the endpoint has none, `seconds` where its limits and latency are not known and for batches.
     """
 
     calls: int
     items: int
+    conditions: int
+    conditions_per_item: int
     prompt_tokens: int
     completion_tokens: int
     most_completion_tokens: int
+    measured: int
     price: Decimal | None
     highest_price: Decimal | None
     seconds: float | None
-    examples: list[dict[str, Any]]
+    examples: list[Example]
 
 
-def planned_items(job: Job) -> Any:
-    """The job's items in dataset order, at most `max_items`."""
-    items = job.dataset.items.all()
-    return items[: job.max_items] if job.max_items else items
-
-
-def persona_digest(persona: Mapping[str, Any]) -> str:
-    canonical = json.dumps(persona, sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(canonical.encode()).hexdigest()[:16] if persona else "none"
-
-
-def model_respondent(endpoint: Endpoint, persona: Mapping[str, Any]) -> Respondent:
-    """The respondent that the endpoint's model is when it answers as this persona ({}: as itself)."""
-    return get_respondent(
-        project=endpoint.project,
-        kind=RespondentKind.MODEL,
-        key=f"model:{endpoint.pk}:{persona_digest(persona)}",
-        attributes={"model": endpoint.model, "endpoint": endpoint.name, "persona": bool(persona), **persona},
-        demo_model=endpoint.demo_model,
+def call_messages(job: Job, content: Mapping[str, Any], cell: Cell, orders: Any) -> list[dict[str, str]]:
+    """The chat messages of one call. Raises PromptError."""
+    shown = dict(ordered(content, job.dataset.field_order))
+    return prompt_messages(
+        job.prompt_list[cell.prompt],
+        job.questions,
+        shown,
+        persona=cell.persona,
+        condition=cell.values,
+        orders=orders,
+        mode=job.mode,
+        sentence=job.answer_sentence,
     )
-
-
-def call_orders(job: Job, item: Item, persona: Mapping[str, Any], sample: int) -> dict[str, list[str]]:
-    """The order in which this call shows the options, drawn from the job's seed."""
-    return draw_orders(job.questions, key=f"{job.seed}/{item.external_id}/{persona_digest(persona)}/{sample}")
-
-
-def cells(job: Job) -> Iterator[dict[str, Any]]:
-    """The fields of each call, lazily: personas within samples within items."""
-    respondents = [(persona, model_respondent(job.endpoint, persona)) for persona in job.personas]
-
-    @cache
-    def condition(order: str) -> Any:
-        factors: dict[str, Any] = {"prompt": str(job.prompt), "temperature": job.temperature, "top_p": job.top_p}
-        if job.temperature > 0:  # else a second job's samples would pass for the first one's
-            factors["seed"] = job.seed
-        if order:
-            factors["option_order"] = order
-        return get_condition(project=job.project, factors=factors)
-
-    for item in planned_items(job).iterator(chunk_size=2000):
-        for sample in range(job.samples):
-            for persona, respondent in respondents:
-                orders = call_orders(job, item, persona, sample)
-                yield {
-                    "item": item,
-                    "respondent": respondent,
-                    "condition": condition(order_factor(orders).get("option_order", "")),
-                    "sample": sample,
-                    "orders": orders,
-                }
-
-
-def call_messages(
-    job: Job, content: Mapping[str, Any], persona: Mapping[str, Any], orders: Mapping[str, Sequence[str]]
-) -> list[dict[str, str]]:
-    """The chat messages of one call."""
-    return prompt_messages(job.prompt, job.questions, dict(ordered(content, job.dataset.field_order)), persona, orders)
-
-
-def preview_messages(prompt: Prompt, questions: Sequence[Any], content: Mapping[str, Any]) -> list[dict[str, str]]:
-    """The messages for an item's content without persona, options in the instrument's own order."""
-    return prompt_messages(prompt, questions, content, {}, {})
 
 
 def prompt_messages(
     prompt: Prompt,
     questions: Sequence[Any],
     content: Mapping[str, Any],
-    persona: Mapping[str, Any],
-    orders: Mapping[str, Sequence[str]],
+    *,
+    persona: Mapping[str, Any] = NOTHING,
+    condition: Mapping[str, Any] = NOTHING,
+    orders: Mapping[str, Sequence[str]] = NOTHING,
+    mode: AnswerMode = "auto",
+    sentence: str = "",
 ) -> list[dict[str, str]]:
-    """The rendered templates, which see `item`, `persona` (or none), `questions` and `answer_format`."""
+    """The rendered templates, which see `item`, `persona` (or none), `condition`, `questions` and `answer_format`.
+
+    Without `orders` the options stand in the instrument's own order. Raises PromptError.
+    """
     shown = [
         {
             "code": question.code,
@@ -121,7 +94,7 @@ def prompt_messages(
             "help": question.help,
             "kind": question.kind,
             "options": [
-                {"letter": option.letter, "text": option.label}
+                {"letter": option.letter, "code": option.code, "text": option.label}
                 for option in lettered_options(question, orders.get(question.code, ()), content)
             ],
         }
@@ -130,44 +103,87 @@ def prompt_messages(
     variables = {
         "item": dict(content),
         "persona": dict(persona) or None,
+        "condition": dict(condition),
         "questions": shown,
-        "answer_format": answer_format(questions, orders),
+        "answer_format": answer_format(questions, orders, mode=mode, sentence=sentence),
     }
     return render_messages(prompt.system, prompt.user, variables)
 
 
 def make_plan(job: Job) -> Plan:
-    """Count and price the job, with an example prompt of each persona.
+    """Count and price the job, with example prompts. The cost does not grow with the number of calls.
 
     Raises PromptError when the prompt does not fit the items.
     """
     items = planned_items(job).count()
-    calls = items * len(job.personas) * job.samples
-    examples, tokens = [], 0
-    for item in planned_items(job)[:SAMPLED_ITEMS]:
-        for persona in job.personas:
-            messages = call_messages(job, item.content, persona, call_orders(job, item, persona, 0))
-            tokens += sum(estimated_tokens(message["content"]) for message in messages)
-            examples.append({"item": item.external_id, "persona": persona, "messages": messages})
-    prompt_tokens = round(tokens / max(1, len(examples)) * calls)
-    completion_tokens, most = _answer_tokens(job) * calls, job.max_tokens * calls
+    calls = items * job.grid.cells_per_item * job.samples
+    sample = list(_sample(job))
+    prompt_each, completion_each = _tokens_each(job, sample)
+    prompt_tokens, completion_tokens = round(prompt_each * calls), round(completion_each * calls)
+    most = max(job.max_tokens * calls, completion_tokens)
     return Plan(
         calls=calls,
         items=items,
+        conditions=len(job.grid),
+        conditions_per_item=job.grid.cells_per_item,
         prompt_tokens=prompt_tokens,
         completion_tokens=completion_tokens,
         most_completion_tokens=most,
-        price=job.endpoint.price(prompt_tokens, completion_tokens),
-        highest_price=job.endpoint.price(prompt_tokens, most),
-        seconds=_seconds(job.endpoint, calls),
-        examples=examples[: len(job.personas)],
+        measured=job.settled - job.n_reused,
+        price=job.price_of(prompt_tokens, completion_tokens),
+        highest_price=job.price_of(prompt_tokens, most),
+        seconds=None if job.way == Job.Way.BATCH else _seconds(job.endpoint, calls, prompt_tokens + completion_tokens),
+        examples=_distinct(sample),
     )
+
+
+def prompt_tokens_each(job: Job) -> int:
+    """The most tokens that the prompt of a sampled call has, by estimate; 0 without items. Raises PromptError."""
+    return max((messages_tokens(example.messages) for example in _sample(job)), default=0)
+
+
+def messages_tokens(messages: Sequence[Mapping[str, str]]) -> int:
+    return sum(estimated_tokens(message["content"]) for message in messages)
 
 
 def estimated_tokens(text: str) -> int:
     """Tokens of one message, with what a chat template puts around it. Bytes, because scripts other than Latin take
     more tokens a character."""
     return round(len(text.encode()) / BYTES_PER_TOKEN) + TEMPLATE_TOKENS
+
+
+def _sample(job: Job) -> Iterator[Example]:
+    """Calls of the first items, whose cells cover the grid as far as SAMPLED_CELLS goes."""
+    for rank, item in enumerate(planned_items(job)[:SAMPLED_ITEMS]):
+        cells = job.grid.of_item(rank)
+        chosen: Sequence[int] = range(len(cells))
+        if len(cells) > SAMPLED_CELLS:
+            chosen = sorted(random.Random(f"{job.seed}/{rank}").sample(chosen, SAMPLED_CELLS))
+        for position in chosen:
+            yield _example(job, item, job.grid[cells[position]])
+
+
+def _example(job: Job, item: Item, cell: Cell) -> Example:
+    orders = orders_of(job, item, cell, 0)
+    messages = call_messages(job, item.content, cell, orders)
+    return Example(item.external_id, cell, job.prompt_list[cell.prompt], orders, messages)
+
+
+def _distinct(sample: Sequence[Example]) -> list[Example]:
+    """One example of each cell, in the order of the grid, at most EXAMPLES."""
+    by_cell: dict[int, Example] = {}
+    for example in sample:
+        by_cell.setdefault(example.cell.number, example)
+    return [by_cell[number] for number in sorted(by_cell)][:EXAMPLES]
+
+
+def _tokens_each(job: Job, sample: Sequence[Example]) -> tuple[float, float]:
+    """Prompt and answer tokens of a call: as used by the calls that were made, otherwise by estimate."""
+    asked = job.settled - job.n_reused
+    if asked and job.prompt_tokens:
+        return job.prompt_tokens / asked, job.completion_tokens / asked
+    tokens = sum(messages_tokens(example.messages) for example in sample)
+    return tokens / max(1, len(sample)), _answer_tokens(job)
 
 
 def _answer_tokens(job: Job) -> int:
@@ -177,11 +193,13 @@ def _answer_tokens(job: Job) -> int:
     return min(job.max_tokens, keys + (job.max_tokens // 2 if texts else 0))
 
 
-def _seconds(endpoint: Endpoint, calls: int) -> float | None:
+def _seconds(endpoint: Endpoint, calls: int, tokens: int) -> float | None:
     """How long the calls take at the endpoint's limits and the latency of its last calls, or of its test without any;
     None when unknown."""
     latency = usual_latency(endpoint) or endpoint.capabilities.get("latency_seconds")
     limits = [calls * latency / endpoint.concurrency] if latency else []
     if endpoint.requests_per_minute:
         limits.append(calls / endpoint.requests_per_minute * 60)
+    if endpoint.tokens_per_minute:
+        limits.append(tokens / endpoint.tokens_per_minute * 60)
     return max(limits, default=None)

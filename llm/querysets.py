@@ -1,23 +1,23 @@
 """Named reads of jobs and calls for the pages."""
 
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from decimal import Decimal
 from statistics import median
 from typing import Any
 
+from django.core.cache import cache
 from django.db import connection
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
+from django.db.models import Count, Exists, F, OuterRef, QuerySet
 from django.utils import timezone
 
-from llm.ledger import FAILED, UNSETTLED
+from llm.ledger import FAILED
 from llm.models import Call, Endpoint, Job, Prompt
 from projects.models import Project
 from responses.models import Respondent, RespondentKind
 
 RATE_WINDOW = timedelta(seconds=30)
+MARK_EVERY = timedelta(seconds=3)
+MARKS = "llm:marks:{}"  # how many calls of a job were settled when
 PROBLEMS_SHOWN = 8
 LATENCIES_READ = 200
 COUNTRIES = """
@@ -44,17 +44,9 @@ class Progress:
     total: int
     settled: int
     by_status: list[tuple[Call.Status, int]]
-    reused: int
-    prompt_tokens: int
-    completion_tokens: int
-    price: Decimal | None
     rate: float
     seconds_left: float | None
     problems: list[Problem]
-
-    @property
-    def failed(self) -> int:
-        return sum(count for status, count in self.by_status if status in FAILED)
 
     @property
     def in_flight(self) -> int:
@@ -62,66 +54,59 @@ class Progress:
 
 
 def job_progress(job: Job) -> Progress:
-    """Two queries that read each of the job's calls once."""
-    now = timezone.now()
-    rows = Call.objects.filter(job=job).values("status").annotate(
-        n=Count("pk"),
-        reused=Count("reused_from"),
-        recent=Count("pk", filter=Q(finished_at__gte=now - RATE_WINDOW)),
-        prompt=Sum("prompt_tokens"),
-        completion=Sum("completion_tokens"),
-    )  # fmt: skip
-    by_status = {row["status"]: row for row in rows}
-    total = sum(row["n"] for row in by_status.values())
-    settled = sum(row["n"] for status, row in by_status.items() if status not in UNSETTLED)
-    window = min(RATE_WINDOW, now - (job.started_at or now)).total_seconds()
-    rate = sum(row["recent"] for row in by_status.values()) / window if window > 0 else 0.0
+    """From the job's own counts, so that it costs the same for any number of calls; two queries over those in flight
+    and those without an answer."""
+    in_flight = Call.objects.filter(job=job, status=Call.Status.CLAIMED).count()
+    total = job.planned_calls
+    counts = {
+        Call.Status.PENDING: max(0, total - job.settled - in_flight),
+        Call.Status.CLAIMED: in_flight,
+        Call.Status.OK: job.n_ok,
+        Call.Status.TRUNCATED: job.n_truncated,
+        Call.Status.UNPARSED: job.n_unparsed,
+        Call.Status.REFUSED: job.n_refused,
+        Call.Status.ERROR: job.n_error,
+    }
     going = job.status == Job.Status.RUNNING
-    tokens = [sum(row[name] or 0 for row in by_status.values()) for name in ("prompt", "completion")]
+    rate = recent_rate(job) if going else 0.0
     return Progress(
         total=total,
-        settled=settled,
-        by_status=[(status, by_status[status]["n"]) for status in Call.Status if status in by_status],
-        reused=sum(row["reused"] for row in by_status.values()),
-        prompt_tokens=tokens[0],
-        completion_tokens=tokens[1],
-        price=job.endpoint.price(*tokens),
+        settled=job.settled,
+        by_status=[(status, count) for status, count in counts.items() if count],
         rate=rate,
-        seconds_left=(total - settled) / rate if going and rate > 0 and settled < total else None,
+        seconds_left=(total - job.settled) / rate if going and rate > 0 and job.settled < total else None,
         problems=_problems(job),
     )
 
 
+def mark_rate(job_id: int) -> None:
+    """Remember how many calls are settled by now, for `recent_rate`. Costs a query; called once a second at most."""
+    settled = Job.objects.filter(pk=job_id).values_list(
+        F("n_ok") + F("n_truncated") + F("n_unparsed") + F("n_refused") + F("n_error"), flat=True
+    )
+    now = timezone.now()
+    marks = [mark for mark in cache.get(MARKS.format(job_id), ()) if mark[0] >= now - RATE_WINDOW]
+    if not marks or marks[-1][0] <= now - MARK_EVERY:
+        cache.set(MARKS.format(job_id), [*marks, (now, settled.first() or 0)], timeout=300)
+
+
+def recent_rate(job: Job) -> float:
+    """Calls settled a second since the oldest mark of the last half minute; 0 without one."""
+    now = timezone.now()
+    marks = [mark for mark in cache.get(MARKS.format(job.pk), ()) if mark[0] >= now - RATE_WINDOW]
+    seconds = (now - marks[0][0]).total_seconds() if marks else 0.0
+    return max(0, job.settled - marks[0][1]) / seconds if seconds > 0 else 0.0
+
+
 def _problems(job: Job) -> list[Problem]:
-    rows = Call.objects.filter(job=job).exclude(problem="").values_list("status", "problem").annotate(n=Count("pk"))
+    rows = Call.objects.filter(job=job, status__in=FAILED).values_list("status", "problem").annotate(n=Count("pk"))
     most = rows.order_by("-n", "problem")[:PROBLEMS_SHOWN]
     return [Problem(Call.Status(status), problem, count) for status, problem, count in most]
 
 
-@dataclass(frozen=True)
-class JobRow:
-    """A job in a list, with how many of its calls were answered and how many ended without an answer."""
-
-    job: Job
-    total: int
-    answered: int
-    failed: int
-
-
-def jobs_with_progress(jobs: Sequence[Job]) -> list[JobRow]:
-    """One query for all of them."""
-    counts: dict[int, Counter[str]] = {job.pk: Counter() for job in jobs}
-    rows = Call.objects.filter(job__in=jobs).values_list("job_id", "status").annotate(n=Count("pk"))
-    for job_id, status, count in rows:
-        counts[job_id][status] += count
-    return [
-        JobRow(job, found.total(), found[Call.Status.OK], sum(found[status] for status in FAILED))
-        for job, found in zip(jobs, counts.values(), strict=True)
-    ]
-
-
 def project_jobs(project: Project) -> QuerySet[Job]:
-    return Job.objects.filter(project=project).select_related("endpoint", "prompt", "dataset", "instrument", "project")
+    related = ("endpoint", "dataset", "instrument", "project")
+    return Job.objects.filter(project=project).select_related(*related).prefetch_related("prompts")
 
 
 def usual_latency(endpoint: Endpoint) -> float | None:
@@ -164,4 +149,4 @@ def known_countries(project: Project) -> list[str]:
 def job_for_preview(prompt: Prompt) -> Job | None:
     """The newest job with the prompt in any version, or of the project without one."""
     jobs = project_jobs(prompt.project)
-    return jobs.filter(prompt__name=prompt.name).first() or jobs.first()
+    return jobs.filter(prompts__name=prompt.name).first() or jobs.first()

@@ -28,6 +28,7 @@ from llm.slots import EndpointSlots
 BATCH_CALLS = 50
 BATCH_SECONDS = 0.5
 BEAT_SECONDS = 1.0
+LOOK_AGAIN_SECONDS = 0.25  # after the ledger had nothing to claim, while calls in flight may give some back
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,8 @@ class Hooks:
     """What the runner needs from the database, as coroutines."""
 
     claim: Callable[[int], Awaitable[list[Call]]]
-    settle: Callable[[list[Outcome]], Awaitable[int]]
-    beat: Callable[[bool], Awaitable[bool]]  # told whether the endpoint answers; False when to stop starting calls
+    settle: Callable[[list[Outcome], int], Awaitable[int]]  # told also how many requests were made since the last time
+    beat: Callable[[bool], Awaitable[int]]  # told whether the endpoint answers; calls at once from now on, 0 to stop
     find_answered: Callable[[list[str]], Awaitable[dict[str, Call]]]  # ok calls by fingerprint
 
 
@@ -65,6 +66,8 @@ class Runner:
         self._alive = 0
         self._answered = False
         self._finished = False
+        self._requests = 0  # that were told to the ledger
+        self.starved = False  # nothing was left to claim
 
     @property
     def halt(self) -> Halt | None:
@@ -81,7 +84,7 @@ class Runner:
                 breaker=self.breaker,
                 rng=self.rng,
             )
-            group.create_task(self._write())
+            group.create_task(self._write(asker))
             beat = group.create_task(self._beat())
             await self._ask_all(asker)
             beat.cancel()
@@ -89,17 +92,20 @@ class Runner:
             self._wake.set()
 
     async def _ask_all(self, asker: Asker) -> None:
-        most, batch = 2 * self._concurrency, max(1, self._concurrency // 2)
         deadline = time.monotonic() + self.seconds
         async with asyncio.TaskGroup() as asking:
             while self.halt is None and time.monotonic() < deadline:
-                if most - self._alive < batch:
+                room = 2 * self._concurrency - self._alive
+                if room < max(1, self._concurrency // 2):
                     self._freed.clear()
                     await self._freed.wait()
                     continue
-                calls = await self.hooks.claim(most - self._alive)
-                if not calls:
+                calls = await self.hooks.claim(room)
+                self.starved = not calls
+                if not calls and not self._alive:
                     return
+                if not calls:  # what is in flight may leave room in the budget
+                    await asyncio.sleep(LOOK_AGAIN_SECONDS)
                 self._alive += len(calls)
                 for group in await self._prepare(calls):
                     asking.create_task(self._work(asker, group))
@@ -125,7 +131,7 @@ class Runner:
 
     def _render(self, call: Call) -> bool:
         try:
-            call.messages = call_messages(self.job, call.item.content, call.persona, call.orders)
+            call.messages = call_messages(self.job, call.item.content, self.job.grid[call.cell], call.orders)
         except (PromptError, ValueError) as error:
             self._deliver(Outcome(call, Call.Status.ERROR, {"problem": str(error)[:500]}))
             return False
@@ -140,25 +146,36 @@ class Runner:
             "seed": self.job.seed if self.endpoint.supports_seed else None,
             "schema": answer_schema(self.job.questions, call.orders),
             "json_mode": self.endpoint.json_mode,
+            "answer_mode": [self.job.answer_mode, self.job.answer_sentence],
+            "logprobs": self.job.logprobs and self.endpoint.supports_logprobs,
         }
         return fingerprint(
             base_url=self.endpoint.base_url,
             model=self.endpoint.model,
             messages=call.messages,
             parameters=parameters,
-            prompt_version=str(self.job.prompt_id),
+            prompt_version=str(self.job.prompt_list[self.job.grid[call.cell].prompt].pk),
             sample=call.sample,
         )
 
     def _reused(self, call: Call, earlier: Call) -> Outcome | None:
         """The answer of an equal request, read anew: letters may stand for other codes in another instrument."""
-        parsed = parse_reply(earlier.text, self.job.questions, call.orders, content=call.item.content)
+        parsed = parse_reply(
+            earlier.text,
+            self.job.questions,
+            call.orders,
+            content=call.item.content,
+            mode=self.job.mode,
+            sentence=self.job.answer_sentence,
+        )
         if parsed.status != "ok":
             return None
         fields: dict[str, Any] = {
             "text": earlier.text,
             "reasoning": earlier.reasoning,
             "values": parsed.values,
+            "parse_mode": parsed.mode,
+            "probabilities": earlier.probabilities,
             "reused_from": earlier,
             "problem": "",
         }
@@ -176,6 +193,7 @@ class Runner:
                 break
             if outcome.status == Call.Status.OK and answered is None:
                 call.text, call.reasoning = outcome.fields["text"], outcome.fields["reasoning"]
+                call.probabilities = outcome.fields.get("probabilities")
                 answered, self._answered = call, True
             del group[0]
             self._deliver(outcome)
@@ -188,20 +206,25 @@ class Runner:
         if len(self._outbox) >= BATCH_CALLS:
             self._wake.set()
 
-    async def _write(self) -> None:
-        while not (self._finished and not self._outbox):
+    async def _write(self, asker: Asker) -> None:
+        while not (self._finished and not self._outbox and asker.requests == self._requests):
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._wake.wait(), BATCH_SECONDS)
             self._wake.clear()
-            if self._outbox:
+            if self._outbox or self._finished:
                 batch, self._outbox = self._outbox, []
-                await self.hooks.settle(batch)
+                made, self._requests = asker.requests - self._requests, asker.requests
+                await self.hooks.settle(batch, made)
 
     async def _beat(self) -> None:
         while True:
             await asyncio.sleep(BEAT_SECONDS)
             answered, self._answered = self._answered, False
-            if not await self.hooks.beat(answered):
+            concurrency = await self.hooks.beat(answered)
+            if not concurrency:
                 await self._gate.stop(Halt())
+            elif concurrency != self._concurrency:
+                self._concurrency = self.slots.concurrency = concurrency
+                await self._gate.set_maximum(concurrency)
             if self.halt is not None:
                 self._freed.set()

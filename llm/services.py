@@ -1,33 +1,40 @@
 """Writes to endpoints, prompts and jobs. What happens to single calls is in llm.ledger."""
 
+import uuid
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from itertools import islice
+from decimal import Decimal
 from typing import Any
 
 from celery import current_app
 from django.db import connection, transaction
-from django.db.models import Max
+from django.db.models import Count, Max
 from django.utils import timezone
 
 from llm.embedded import move_embedded_endpoints, use_embedded_model
 from llm.endpoints import EndpointError, endpoint_config, probe_endpoint, save_endpoint
-from llm.ledger import FAILED, lock_job, runners_wanted
+from llm.expansion import Expander
+from llm.grid import Factor
+from llm.ledger import ask_again, lock_job, runners_wanted
 from llm.models import Call, Endpoint, Job, Prompt
-from llm.planning import cells
+from llm.orders import movable
+from llm.parsing import check_mode
+from llm.planning import prompt_tokens_each
 from llm.rendering import check_template
+from llm.selection import planned_items
 from materials.fitting import missing_fields
 from materials.models import Dataset, Instrument
 from projects.models import Project, User
+from projects.services import audit
 
 __all__ = [
     "EndpointError", "JobError", "discard_plan", "endpoint_config", "move_embedded_endpoints", "pause_job", "plan_job",
-    "probe_endpoint", "publish_prompt", "resume_job", "retry_failed", "save_endpoint", "start_job", "stop_job",
-    "use_embedded_model",
+    "plan_series", "probe_endpoint", "publish_prompt", "resume_job", "retry_failed", "save_endpoint", "set_budget",
+    "set_concurrency", "start_job", "stop_job", "use_embedded_model",
 ]  # fmt: skip
 
 RUN_SHARD = "llm.tasks.run_shard"
-INSERT_ROWS = 2000
+MOVING = (Job.OptionOrders.BOTH, Job.OptionOrders.ROTATED)
 
 
 class JobError(ValueError):
@@ -55,11 +62,12 @@ def plan_job(
     name: str,
     kind: Job.Kind,
     endpoint: Endpoint,
-    prompt: Prompt,
+    prompts: Sequence[Prompt],
     dataset: Dataset,
     instrument: Instrument,
     question_codes: Sequence[str] = (),
     personas: Sequence[Mapping[str, Any]] = (),
+    factors: Sequence[Mapping[str, Any]] = (),
     created_by: User | None = None,
     **fields: Any,
 ) -> Job:
@@ -67,45 +75,99 @@ def plan_job(
 
     Raises QuestionError for unknown question codes and JobError when there is nothing to ask.
     """
-    for thing in (endpoint, prompt, dataset, instrument):
-        if thing.project_id != project.pk:
-            raise JobError(f"{thing} belongs to another project; choose one of {project}.")
-    questions = instrument.questionnaire.only(question_codes).questions
-    if not dataset.items.exists():
-        raise JobError(f"The dataset {dataset} has no items; import some first.")
-    for misfit in missing_fields(dataset, questions, most_items=fields.get("max_items")):
-        raise JobError(f"{misfit}, which the questions show; choose other questions or another dataset.")
-    distinct = [dict(persona) for persona in personas] or [{}]
-    if any(persona in distinct[:position] for position, persona in enumerate(distinct)):
-        raise JobError("A persona is listed twice; list each once and use samples to ask it more often.")
-    return Job.objects.create(
+    return plan_series(
         project=project,
         name=name,
         kind=kind,
-        endpoint=endpoint,
-        prompt=prompt,
+        endpoints=[endpoint],
+        prompts=prompts,
         dataset=dataset,
         instrument=instrument,
         question_codes=list(question_codes),
-        personas=distinct,
+        personas=[dict(persona) for persona in personas] or [{}],
+        factors=[dict(factor) for factor in factors],
         created_by=created_by,
         **fields,
-    )
+    )[0]
 
 
 @transaction.atomic
-def start_job(*, job: Job) -> Job:
-    """Write the ledger (one row a call) and set the workers to it. Starting twice changes nothing."""
-    claimed = Job.objects.filter(pk=job.pk, status=Job.Status.PLANNED).update(
-        status=Job.Status.RUNNING, started_at=timezone.now(), status_reason=""
-    )
-    if claimed:
-        rows = (Call(job=job, **cell) for cell in cells(job))
-        while batch := list(islice(rows, INSERT_ROWS)):
-            Call.objects.bulk_create(batch)
-        enqueue(job)
-    job.refresh_from_db()
+def plan_series(
+    *, project: Project, name: str, endpoints: Sequence[Endpoint], prompts: Sequence[Prompt], **fields: Any
+) -> list[Job]:
+    """The same job at each of the endpoints, as one series; otherwise as plan_job."""
+    if not endpoints or not prompts:
+        raise JobError("A job needs at least one endpoint and one prompt.")
+    series = uuid.uuid4()
+    jobs = []
+    for endpoint in endpoints:
+        full_name = name if len(endpoints) == 1 else f"{name} ({endpoint.name})"[:200]
+        job = Job(project=project, name=full_name, series=series, endpoint=endpoint, **fields)
+        job.factors = [Factor.from_json(factor).to_json() for factor in _checked(job, prompts).factors]
+        job.save()
+        job.prompts.set(prompts)
+        jobs.append(job)
+    return jobs
+
+
+def _checked(job: Job, prompts: Sequence[Prompt]) -> Job:
+    """The job, whose parts fit each other and leave something to ask. Raises QuestionError and JobError."""
+    things: list[Any] = [job.endpoint, *prompts, job.dataset, job.instrument]
+    for thing in things:
+        if thing.project_id != job.project_id:
+            raise JobError(f"{thing} belongs to another project; choose one of {job.project}.")
+    job.prompt_list = sorted(prompts, key=lambda prompt: prompt.pk)
+    try:
+        check_mode(job.mode, job.answer_sentence, job.questions)
+        _ = job.grid
+    except ValueError as error:
+        raise JobError(str(error)) from error
+    if not planned_items(job).exists():
+        what = "that the filter leaves; change the filter" if job.item_filter else "yet; import some first"
+        raise JobError(f"The dataset {job.dataset} has no items {what}.")
+    for misfit in missing_fields(job.dataset, job.questions, most_items=job.max_items):
+        raise JobError(f"{misfit}, which the questions show; choose other questions or another dataset.")
+    if any(persona in job.personas[:position] for position, persona in enumerate(job.personas)):
+        raise JobError("A persona is listed twice; list each once and use samples to ask it more often.")
+    if job.option_orders in MOVING and not movable(job.questions):
+        raise JobError("No question of the instrument lets its options change places; ask them as written.")
+    if job.budget_price is not None and job.price_of(0, 0) is None:
+        raise JobError(f"A budget in money needs prices, and {job.endpoint.name} has none; set them at the endpoint.")
+    if job.way == Job.Way.BATCH and not job.endpoint.capabilities.get("batch"):
+        raise JobError(f"{job.endpoint.name} is not known to have the Batch API; test the endpoint or ask live.")
     return job
+
+
+@transaction.atomic
+def start_job(*, job: Job, pilot: int = 0, by: User | None = None) -> bool:
+    """Set the workers to a planned job; False when it is not a plan any more. Raises PromptError.
+
+    `pilot`: ask only so many calls, spread over items and conditions, then pause. The ledger is written as it is asked.
+    """
+    lock_job(job)
+    if not Job.objects.filter(pk=job.pk, status=Job.Status.PLANNED).exists():
+        return False
+    end = planned_items(job).aggregate(last=Max("position"), n=Count("pk"))
+    job.end_position = (end["last"] or 0) + 1
+    job.planned_calls = end["n"] * job.grid.cells_per_item * job.samples
+    job.tokens_each = prompt_tokens_each(job)
+    job.pilot = 0 < pilot < job.planned_calls
+    job.status, job.status_reason, job.started_at = Job.Status.RUNNING, "", timezone.now()
+    job.save(update_fields=[
+        "end_position", "planned_calls", "tokens_each", "pilot", "status", "status_reason", "started_at",
+    ])  # fmt: skip
+    if job.pilot:
+        _write_pilot(job, pilot)
+    audit(project=job.project, user=by, action="pilot started" if job.pilot else "job started", job=job.name)
+    enqueue(job)
+    return True
+
+
+def _write_pilot(job: Job, n: int) -> None:
+    items, expander = planned_items(job).order_by("position", "pk"), Expander(job)
+    pairs = list(job.grid.spread(items.count(), n))
+    found = {rank: items[rank] for rank in {rank for rank, _ in pairs}}
+    Call.objects.bulk_create([expander.call(found[rank], job.grid[cell]) for rank, cell in pairs])
 
 
 @transaction.atomic
@@ -117,41 +179,63 @@ def discard_plan(*, job: Job) -> bool:
     return bool(deleted)
 
 
-def resume_job(*, job: Job) -> bool:
-    """Set a paused or stopped job going again; False when it was in neither state."""
-    return _set_going(job, Job.Status.PAUSED, Job.Status.STOPPED)
+def resume_job(*, job: Job, by: User | None = None) -> bool:
+    """Set a paused or stopped job going again, after its pilot with all the rest; False when it was neither."""
+    return _set_going(job, by, Job.Status.PAUSED, Job.Status.STOPPED, action="job resumed", pilot=False)
 
 
 @transaction.atomic
-def retry_failed(*, job: Job) -> int:
+def retry_failed(*, job: Job, by: User | None = None) -> int:
     """Ask the calls without an answer again, and set the job going; returns how many calls that are.
 
     Answered calls are never asked again. A job that was not started has none.
     """
-    lock_job(job)
-    calls = Call.objects.filter(job=job, status__in=FAILED)
-    again = calls.update(status=Call.Status.PENDING, problem="", finished_at=None)
+    again = ask_again(job)
     if again:
-        _set_going(job, Job.Status.PAUSED, Job.Status.STOPPED, Job.Status.DONE)
+        states = (Job.Status.PAUSED, Job.Status.STOPPED, Job.Status.DONE)
+        _set_going(job, by, *states, action="failed calls asked again")
     return again
 
 
-def pause_job(*, job: Job, reason: str = "") -> bool:
+def pause_job(*, job: Job, reason: str = "", by: User | None = None) -> bool:
     """Let calls in flight finish and start no more."""
-    return bool(
-        Job.objects.filter(pk=job.pk, status=Job.Status.RUNNING).update(
-            status=Job.Status.PAUSED, status_reason=reason[:500], held_until=None
-        )
-    )
+    return _halt(job, by, [Job.Status.RUNNING], "job paused", status=Job.Status.PAUSED, status_reason=reason[:500])
 
 
-def stop_job(*, job: Job, reason: str) -> bool:
+def stop_job(*, job: Job, reason: str, by: User | None = None) -> bool:
     """End a started job with what it has; calls not yet made stay in the ledger and can be resumed."""
-    return bool(
-        Job.objects.filter(pk=job.pk, status__in=[Job.Status.RUNNING, Job.Status.PAUSED]).update(
-            status=Job.Status.STOPPED, status_reason=reason[:500], held_until=None, finished_at=timezone.now()
-        )
-    )
+    states = [Job.Status.RUNNING, Job.Status.PAUSED]
+    changes = {"status": Job.Status.STOPPED, "status_reason": reason[:500], "finished_at": timezone.now()}
+    return _halt(job, by, states, "job stopped", **changes)
+
+
+@transaction.atomic
+def _halt(job: Job, by: User | None, states: Sequence[Job.Status], action: str, **changes: Any) -> bool:
+    changed = Job.objects.filter(pk=job.pk, status__in=states).update(held_until=None, **changes)
+    if changed:
+        audit(project=job.project, user=by, action=action, job=job.name, reason=changes["status_reason"])
+    return bool(changed)
+
+
+@transaction.atomic
+def set_budget(
+    *, job: Job, calls: int | None, tokens: int | None, price: Decimal | None, by: User | None = None
+) -> None:
+    """Change the job's budget, also while it runs; None is no limit. A job that it had paused is not resumed by it."""
+    if price is not None and job.price_of(0, 0) is None:
+        raise JobError(f"A budget in money needs prices, and {job.endpoint.name} has none; set them at the endpoint.")
+    Job.objects.filter(pk=job.pk).update(budget_calls=calls, budget_tokens=tokens, budget_price=price)
+    limits = {"calls": calls, "tokens": tokens, "price": None if price is None else str(price)}
+    audit(project=job.project, user=by, action="budget changed", job=job.name, **limits)
+
+
+@transaction.atomic
+def set_concurrency(*, endpoint: Endpoint, concurrency: int, by: User | None = None) -> None:
+    """Change how many calls at once the endpoint gets, from all jobs together; running jobs follow within seconds."""
+    if concurrency < 1:
+        raise EndpointError("An endpoint is asked at least one call at a time.")
+    Endpoint.objects.filter(pk=endpoint.pk).update(concurrency=concurrency)
+    audit(project=endpoint.project, user=by, action="calls at once changed", endpoint=endpoint.name, to=concurrency)
 
 
 def hold_job(*, job: Job, reason: str, wait: timedelta, holds: int) -> None:
@@ -177,11 +261,12 @@ def enqueue(job: Job) -> None:
         transaction.on_commit(lambda: current_app.send_task(RUN_SHARD, [job.pk]))
 
 
-def _set_going(job: Job, *states: Job.Status) -> bool:
-    with transaction.atomic():
-        changed = Job.objects.filter(pk=job.pk, status__in=states).update(
-            status=Job.Status.RUNNING, status_reason="", held_until=None, holds=0, finished_at=None
-        )
-        if changed:
-            enqueue(job)
+@transaction.atomic
+def _set_going(job: Job, by: User | None, *states: Job.Status, action: str, **changes: Any) -> bool:
+    changed = Job.objects.filter(pk=job.pk, status__in=states).update(
+        status=Job.Status.RUNNING, status_reason="", held_until=None, holds=0, finished_at=None, **changes
+    )
+    if changed:
+        audit(project=job.project, user=by, action=action, job=job.name)
+        enqueue(job)
     return bool(changed)

@@ -18,6 +18,7 @@ from llm import ledger, services
 from llm.endpoint_config import EndpointConfig
 from llm.limits import CircuitBreaker
 from llm.models import Call, Job
+from llm.querysets import mark_rate
 from llm.runner import Hooks, Runner
 from llm.slots import EndpointSlots
 from projects.crypto import DecryptionError
@@ -40,7 +41,7 @@ def _tell_the_pool(**_: Any) -> None:
 def run_shard(job_id: int) -> None:
     """Ask the job's calls until none is left, the job is halted, or the task's time is over."""
     cache.delete(SWEPT.format(job_id))
-    related = ("endpoint", "prompt", "instrument", "dataset", "project")
+    related = ("endpoint", "instrument", "dataset", "project")
     job = Job.objects.select_related(*related).filter(pk=job_id).first()
     if job is None or not ledger.wants_runner(job):
         return
@@ -50,15 +51,17 @@ def run_shard(job_id: int) -> None:
         services.pause_job(job=job, reason=str(error))
         return
     shard = uuid.uuid4()
+    starved = False
     try:
-        async_to_sync(_run)(job, endpoint, shard)
+        starved = async_to_sync(_run)(job, endpoint, shard)
     except Exception as error:
         reason = f"A worker failed: {_in_words(error)}."
         services.hold_job(job=job, reason=reason, wait=CRASH_HOLD, holds=job.holds)
         raise
     finally:
         ledger.release(shard)
-    if not ledger.finish_if_done(job) and ledger.wants_runner(job):
+    # A runner that found nothing to claim leaves the rest to those who hold it, and to the sweep.
+    if not ledger.finish_if_done(job) and not starved and ledger.wants_runner(job):
         run_shard.delay(job_id)
 
 
@@ -75,7 +78,7 @@ def sweep() -> int:
     for job in jobs:
         with transaction.atomic():
             services.enqueue(job)
-    for job in Job.objects.filter(status=Job.Status.RUNNING).exclude(calls__status__in=ledger.UNSETTLED):
+    for job in Job.objects.filter(status=Job.Status.RUNNING):
         ledger.finish_if_done(job)
     return len(jobs)
 
@@ -87,7 +90,8 @@ def _in_words(error: BaseException) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())[:300]
 
 
-async def _run(job: Job, endpoint: EndpointConfig, shard: uuid.UUID) -> None:
+async def _run(job: Job, endpoint: EndpointConfig, shard: uuid.UUID) -> bool:
+    """Ask until the runner stops; whether it stopped because nothing was left to claim."""
     breaker = CircuitBreaker(threshold=max(2, min(10, job.max_attempts - 1)), openings=job.holds)
     async with Redis.from_url(settings.REDIS_URL) as redis:
         slots = EndpointSlots(
@@ -95,6 +99,7 @@ async def _run(job: Job, endpoint: EndpointConfig, shard: uuid.UUID) -> None:
             endpoint_id=job.endpoint_id,
             concurrency=job.endpoint.concurrency,
             per_minute=job.endpoint.requests_per_minute,
+            tokens_per_minute=job.endpoint.tokens_per_minute,
             seconds=endpoint.timeout_seconds + 30,
         )
         runner = Runner(
@@ -108,7 +113,7 @@ async def _run(job: Job, endpoint: EndpointConfig, shard: uuid.UUID) -> None:
         await runner.run()
     halt = runner.halt
     if halt is None or not halt.reason:
-        return
+        return runner.starved
     if halt.retry_seconds is None:
         reason = f"Paused, because every call would end like this: {halt.reason} Mend the endpoint, then resume."
         await sync_to_async(services.pause_job)(job=job, reason=reason)
@@ -116,29 +121,35 @@ async def _run(job: Job, endpoint: EndpointConfig, shard: uuid.UUID) -> None:
         wait = timedelta(seconds=halt.retry_seconds)
         reason = f"The endpoint is not working: {halt.reason}"
         await sync_to_async(services.hold_job)(job=job, reason=reason, wait=wait, holds=breaker.openings)
+    return False
 
 
 def _hooks(job: Job, shard: uuid.UUID) -> Hooks:
     lease_extended = timezone.now()
 
-    def beat(answered: bool) -> bool:
+    def beat(answered: bool) -> int:
         nonlocal lease_extended
         if timezone.now() - lease_extended > ledger.lease() / BEATS_A_LEASE:
             ledger.extend_lease(shard)
             lease_extended = timezone.now()
         if answered:
             services.note_recovery(job=job)
-        return not _leaving.is_set() and Job.objects.filter(pk=job.pk, status=Job.Status.RUNNING).exists()
+        mark_rate(job.pk)
+        if _leaving.is_set():
+            return 0
+        running = Job.objects.filter(pk=job.pk, status=Job.Status.RUNNING)
+        return running.values_list("endpoint__concurrency", flat=True).first() or 0
 
     def find_answered(fingerprints: list[str]) -> dict[str, Call]:
         found = Call.objects.filter(
             fingerprint__in=fingerprints, status=Call.Status.OK, reused_from=None, job__project_id=job.project_id
         )
-        return {call.fingerprint: call for call in found.only("id", "fingerprint", "text", "reasoning").order_by("-id")}
+        columns = ("id", "fingerprint", "text", "reasoning", "probabilities")
+        return {call.fingerprint: call for call in found.only(*columns).order_by("-id")}
 
     return Hooks(
         claim=sync_to_async(lambda size: ledger.claim(job, shard, size=size)),
-        settle=sync_to_async(lambda outcomes: ledger.settle(job, shard, outcomes)),
+        settle=sync_to_async(lambda outcomes, requests: ledger.settle(job, shard, outcomes, requests=requests)),
         beat=sync_to_async(beat),
         find_answered=sync_to_async(find_answered),
     )

@@ -13,19 +13,21 @@ from llm import services
 from llm.forms import JobForm
 from llm.models import Call, Job
 from llm.planning import make_plan
-from llm.querysets import job_calls, job_progress, jobs_with_progress, project_jobs
+from llm.querysets import job_calls, job_progress, project_jobs
 from llm.rendering import PromptError
 from projects.access import MANAGERS, READERS, MemberRequest, project_view
-from projects.models import Project
+from projects.models import Project, User
 
 JOBS_PER_PAGE = 50
 CALLS_PER_PAGE = 100
+PILOT_CALLS = 20
+SEVERAL = ("question_codes", "countries", "age_groups", "genders", "prompts", "endpoints")
 
 
 @project_view(*READERS)
 def jobs(request: MemberRequest, project: Project) -> HttpResponse:
     page = Paginator(project_jobs(project), JOBS_PER_PAGE).get_page(request.GET.get("page"))
-    context = {"page": page, "rows": jobs_with_progress(list(page)), "may_change": request.role in MANAGERS}
+    context = {"page": page, "may_change": request.role in MANAGERS}
     return render(request, "llm/jobs.html", _context(project) | context)
 
 
@@ -39,11 +41,11 @@ def job_plan(request: MemberRequest, project: Project) -> HttpResponse:
     )
     if form.is_bound and form.is_valid():
         try:
-            job = services.plan_job(project=project, created_by=request.user, **form.plan())
+            planned = services.plan_series(project=project, created_by=request.user, **form.plan())
         except services.JobError as error:
             form.add_error(None, str(error))
         else:
-            return redirect("job", slug=project.slug, pk=job.pk)
+            return redirect("job", slug=project.slug, pk=planned[0].pk)
     context = _context(project) | {"form": form}
     return render(request, "llm/job_plan.html", context, status=422 if form.errors else 200)
 
@@ -77,7 +79,7 @@ def job_action(request: MemberRequest, project: Project, pk: int, action: str) -
     if action not in ACTIONS:
         raise Http404
     try:
-        sentence = ACTIONS[action](found, request.user.get_username())
+        sentence = ACTIONS[action](found, request.user)
     except PromptError as error:
         messages.error(request, str(error))
     else:
@@ -99,15 +101,16 @@ def calls(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
 
 @project_view(*READERS)
 def call(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
-    related = ("job__endpoint", "job__prompt", "item", "respondent", "condition", "reused_from")
+    related = ("job__endpoint", "item", "respondent", "condition", "reused_from")
     found = get_object_or_404(Call.objects.select_related(*related), pk=pk, job__project=project)
     return render(request, "llm/call.html", _context(project) | {"call": found, "job": found.job})
 
 
 def _typed(posted: QueryDict) -> dict[str, Any]:
     """The form as it was sent to see the questions of the instrument, before anything of it is checked."""
-    several = {name: posted.getlist(name) for name in ("question_codes", "countries", "age_groups", "genders")}
-    return {**posted.dict(), **several, "alone": "alone" in posted}
+    several = {name: posted.getlist(name) for name in SEVERAL}
+    ticked = {name: name in posted for name in ("alone", "items_drawn", "logprobs")}
+    return {**posted.dict(), **several, **ticked}
 
 
 def _context(project: Project) -> dict[str, Any]:
@@ -118,35 +121,41 @@ def _live(job: Job) -> dict[str, Any]:
     return {"progress": job_progress(job)}
 
 
-def _start(job: Job, who: str) -> str:
-    make_plan(job)  # a prompt that does not fit the items is told now and not by every call
-    return f"{services.start_job(job=job).name} is started." if job.status == Job.Status.PLANNED else ""
+def _start(job: Job, who: User) -> str:
+    return f"{job} is started." if services.start_job(job=job, by=who) else ""
 
 
-def _retry(job: Job, who: str) -> str:
-    again = services.retry_failed(job=job)
+def _pilot(job: Job, who: User) -> str:
+    return f"The pilot of {job} is started." if services.start_job(job=job, pilot=PILOT_CALLS, by=who) else ""
+
+
+def _retry(job: Job, who: User) -> str:
+    again = services.retry_failed(job=job, by=who)
     return f"{again:,} call{'' if again == 1 else 's'} will be asked again." if again else ""
 
 
-def _stop(job: Job, who: str) -> str:
-    return "The job is stopped." if services.stop_job(job=job, reason=f"Stopped by {who}.") else ""
+def _stop(job: Job, who: User) -> str:
+    reason = f"Stopped by {who.get_username()}."
+    return "The job is stopped." if services.stop_job(job=job, reason=reason, by=who) else ""
 
 
-def _pause(job: Job, who: str) -> str:
-    return "The job is paused." if services.pause_job(job=job, reason=f"Paused by {who}.") else ""
+def _pause(job: Job, who: User) -> str:
+    reason = f"Paused by {who.get_username()}."
+    return "The job is paused." if services.pause_job(job=job, reason=reason, by=who) else ""
 
 
-def _resume(job: Job, who: str) -> str:
-    return "The job goes on." if services.resume_job(job=job) else ""
+def _resume(job: Job, who: User) -> str:
+    return "The job goes on." if services.resume_job(job=job, by=who) else ""
 
 
-def _discard(job: Job, who: str) -> str:
+def _discard(job: Job, who: User) -> str:
     return "The plan is discarded." if services.discard_plan(job=job) else ""
 
 
 # Each says what it did, or nothing when it did nothing.
-ACTIONS: dict[str, Callable[[Job, str], str]] = {
+ACTIONS: dict[str, Callable[[Job, User], str]] = {
     "start": _start,
+    "pilot": _pilot,
     "pause": _pause,
     "resume": _resume,
     "stop": _stop,

@@ -80,16 +80,17 @@ class World:
     @cached_property
     def job(self) -> Job:
         assert self.item
-        return Job.objects.create(
+        job = Job.objects.create(
             project=self.project,
             name="j",
             kind="judge",
             endpoint=self.endpoint,
-            prompt=self.prompt,
             dataset=self.dataset,
             instrument=self.instrument,
             personas=[{}],
         )
+        job.prompts.set([self.prompt])
+        return job
 
     @cached_property
     def call(self) -> Call:

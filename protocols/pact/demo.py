@@ -229,7 +229,7 @@ def _job(project: Project, materials: Materials, endpoint: Endpoint) -> None:
         name=JOB_NAME,
         kind=Job.Kind.SIMULATE,
         endpoint=endpoint,
-        prompt=prompt,
+        prompts=[prompt],
         dataset=materials.dataset,
         instrument=materials.paired,
         question_codes=MODEL_QUESTION_CODES,

@@ -53,7 +53,7 @@ class FilledWorld(World):
 
     @cached_property
     def prompt(self) -> Prompt:
-        return self.job.prompt
+        return self.job.prompt_list[0]
 
     @cached_property
     def job(self) -> Job:

@@ -98,7 +98,7 @@ def planned(project: Project, dataset: Dataset, instrument: Instrument, base_url
         name="Two personas",
         kind=Job.Kind.SIMULATE,
         endpoint=endpoint,
-        prompt=publish_prompt(project=project, name="human-alignment", **texts),
+        prompts=[publish_prompt(project=project, name="human-alignment", **texts)],
         dataset=dataset,
         instrument=instrument,
         question_codes=MODEL_QUESTION_CODES,

@@ -61,14 +61,17 @@ class JobMaker:
             name="a job",
             kind=Job.Kind.SIMULATE,
             endpoint=server if isinstance(server, Endpoint) else self.endpoint(server),
-            prompt=prompt,
+            prompts=[prompt],
             dataset=self.dataset(n, slug),
             instrument=self._instrument(self.project, questions=questions or [CHOICE]),
             **fields,
         )
 
     def start(self, server: ScriptedModelServer | str | Endpoint, **fields: Any) -> Job:
-        return start_job(job=self.plan(server, **fields))
+        job = self.plan(server, **fields)
+        start_job(job=job)
+        job.refresh_from_db()
+        return job
 
     def run(self, server: ScriptedModelServer | str | Endpoint, **fields: Any) -> Job:
         job = self.start(server, **fields)

@@ -291,8 +291,8 @@ def test_a_plan_counts_and_prices_before_anything_is_asked(jobs: JobMaker):
     assert 0 < plan.completion_tokens <= plan.most_completion_tokens == 2400
     assert float(plan.price) == pytest.approx((plan.prompt_tokens + 2 * plan.completion_tokens) / 1e6)
     assert float(plan.highest_price) == pytest.approx((plan.prompt_tokens + 4800) / 1e6)
-    assert [example["persona"] for example in plan.examples] == [{}, {"country": "Chile"}]
-    assert plan.examples[1]["messages"][0] == {"role": "system", "content": "You are from Chile."}
+    assert [example.cell.persona for example in plan.examples] == [{}, {"country": "Chile"}]
+    assert plan.examples[1].messages[0] == {"role": "system", "content": "You are from Chile."}
     assert not job.calls.exists()
 
 
