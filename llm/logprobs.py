@@ -72,6 +72,6 @@ def _text(entry: Any) -> str | None:
 
 
 def _logprob(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or value > _ROUNDING or value != value:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value <= _ROUNDING:  # NaN neither
         return None
     return float(value) if LOWEST < value < 0 else LOWEST if value < 0 else 0.0
