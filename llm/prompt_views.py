@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from llm import default_prompt, services
 from llm.models import Prompt
-from llm.planning import preview_messages
+from llm.planning import prompt_messages
 from llm.prompt_forms import PromptForm
 from llm.querysets import job_for_preview, latest_prompts
 from llm.rendering import PromptError, template_variables
@@ -64,7 +64,7 @@ def _preview(request: MemberRequest, project: Project, prompt: Prompt) -> dict[s
     if item and instrument:
         try:
             content = dict(ordered(item.content, dataset.field_order))
-            context["preview"] = preview_messages(prompt, instrument.questionnaire.questions, content)
+            context["preview"] = prompt_messages(prompt, instrument.questionnaire.questions, content)
         except PromptError as error:
             context["fault"] = str(error)
     return context
