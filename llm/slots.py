@@ -1,6 +1,7 @@
-"""An endpoint's limits, shared by all workers through Redis: calls in flight, and calls a minute.
+"""An endpoint's limits, shared by all workers through Redis: calls in flight, calls a minute and tokens a minute.
 
-A slot has a time to live, so that a killed worker's slots free themselves. Times are the Redis server's.
+What a killed worker held frees itself: slots have a time to live, and turns are given out only a little ahead. Times
+are the Redis server's.
 """
 
 import uuid
@@ -10,52 +11,124 @@ from contextlib import asynccontextmanager
 from redis.asyncio import Redis
 
 ASK_AGAIN_MS = 50
+LONGEST_WAIT_MS = 1000  # until somebody who waits looks again: what others give back is noticed
+AHEAD_MS = 2000  # how far ahead turns are given out, so that most need not ask for one twice
 
 # Answers {again, delay}: `again` is 0 when the slot is taken, otherwise the milliseconds after which to try again.
-# `delay`: milliseconds until its turn; turns are given out ahead, so that nobody has to ask for one twice.
+# `delay`: milliseconds until its turn. A turn takes the time that one call, or its tokens, have in a minute's limit;
+# a call of more tokens than a minute allows is let through at its turn like any other, and the next waits the longer.
 ACQUIRE = """
-local slots, turn = KEYS[1], KEYS[2]
-local token, concurrency, lifetime = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-local per_minute, again = tonumber(ARGV[4]), tonumber(ARGV[5])
+local slots, calls, tokens, hold = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local name, concurrency, lifetime = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local call_ms, tokens_ms, again = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local ahead, longest = tonumber(ARGV[7]), tonumber(ARGV[8])
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+local function at(key) return tonumber(redis.call('GET', key) or '0') end
+local function keep(key, due)
+  redis.call('SET', key, string.format('%.3f', due), 'PX', math.ceil(math.max(due - now, 0)) + 1000)
+end
+local held = at(hold) - now
+if held > 0 then return {math.min(longest, math.ceil(held)), 0} end
 redis.call('ZREMRANGEBYSCORE', slots, '-inf', now)
 if redis.call('ZCARD', slots) >= concurrency then return {again, 0} end
-local delay = 0
-if per_minute > 0 then
-  local due = math.max(now, tonumber(redis.call('GET', turn) or '0'))
-  delay = math.ceil(due - now)
-  redis.call('SET', turn, due + 60000 / per_minute, 'PX', delay + 120000)
-end
-redis.call('ZADD', slots, now + delay + lifetime, token)
+local due = now
+if call_ms > 0 then due = math.max(due, at(calls)) end
+if tokens_ms > 0 then due = math.max(due, at(tokens)) end
+local delay = math.ceil(due - now)
+if delay > ahead then return {math.min(longest, math.max(again, delay - ahead)), 0} end
+if call_ms > 0 then keep(calls, due + call_ms) end
+if tokens_ms > 0 then keep(tokens, due + tokens_ms) end
+redis.call('ZADD', slots, now + delay + lifetime, name)
 redis.call('PEXPIRE', slots, delay + lifetime * 2)
 return {0, delay}"""
 
+# Takes the slot back and moves the turns by what was used more or less than was reserved, in milliseconds of the limit.
+RELEASE = """
+local slots, calls, tokens = KEYS[1], KEYS[2], KEYS[3]
+redis.call('ZREM', slots, ARGV[1])
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+local function move(key, by)
+  if by == 0 then return end
+  local due = math.max(now, tonumber(redis.call('GET', key) or '0')) + by
+  if due <= now then redis.call('DEL', key) return end
+  redis.call('SET', key, string.format('%.3f', due), 'PX', math.ceil(due - now) + 1000)
+end
+move(calls, tonumber(ARGV[2]))
+move(tokens, tonumber(ARGV[3]))"""
+
+HOLD = """
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+local until_ = math.max(now + tonumber(ARGV[1]), tonumber(redis.call('GET', KEYS[1]) or '0'))
+if until_ > now then redis.call('SET', KEYS[1], string.format('%d', until_), 'PX', math.ceil(until_ - now)) end"""
+
+
+class Slot:
+    """One call's place at the endpoint."""
+
+    def __init__(self, reserved: int) -> None:
+        self.reserved = self.spent = reserved
+        self.taken = False  # whether its turn came
+
+    def used(self, tokens: int) -> None:
+        """What the call really used, for the reserved tokens to be made good. Without this, the estimate stands."""
+        self.spent = tokens
+
 
 class EndpointSlots:
-    """The limits of one endpoint. `seconds`: how long a slot lives when nobody gives it back."""
+    """The limits of one endpoint. `seconds`: how long a slot lives when nobody gives it back.
 
-    def __init__(self, redis: Redis, *, endpoint_id: int, concurrency: int, per_minute: int | None, seconds: float):
-        self._redis = redis
-        self._keys = [f"concord:endpoint:{endpoint_id}:slots", f"concord:endpoint:{endpoint_id}:turn"]
-        self._concurrency, self._per_minute, self._milliseconds = concurrency, per_minute or 0, int(seconds * 1000)
-        self._acquire = redis.register_script(ACQUIRE)
+    `concurrency` may be set while calls are made.
+    """
+
+    def __init__(
+        self,
+        redis: Redis,
+        *,
+        endpoint_id: int,
+        concurrency: int,
+        per_minute: int | None,
+        seconds: float,
+        tokens_per_minute: int | None = None,
+    ) -> None:
+        names = ("slots", "turn", "tokens", "hold")
+        self._keys = [f"concord:endpoint:{endpoint_id}:{name}" for name in names]
+        self.concurrency = concurrency
+        self._milliseconds = int(seconds * 1000)
+        self._call_ms = 60_000 / per_minute if per_minute else 0.0
+        self._token_ms = 60_000 / tokens_per_minute if tokens_per_minute else 0.0
+        self._acquire, self._release = redis.register_script(ACQUIRE), redis.register_script(RELEASE)
+        self._hold = redis.register_script(HOLD)
 
     @asynccontextmanager
-    async def slot(self, sleep: Callable[[float], Awaitable[None]]) -> AsyncIterator[None]:
-        """One call's place at the endpoint; waits by `sleep` (seconds), which may raise to give up waiting."""
-        token = uuid.uuid4().hex
-        while (answer := await self._take(token))[0]:
+    async def slot(self, sleep: Callable[[float], Awaitable[None]], *, tokens: int = 0) -> AsyncIterator[Slot]:
+        """One call's place at the endpoint, for about so many tokens; waits by `sleep` (seconds), which may raise to
+        give up waiting: then the turn is given back."""
+        name, slot = uuid.uuid4().hex, Slot(tokens)
+        while (answer := await self._take(name, tokens))[0]:
             await sleep(answer[0] / 1000)
         try:
             if answer[1]:
                 await sleep(answer[1] / 1000)
-            yield
+            slot.taken = True
+            yield slot
         finally:
-            await self._redis.zrem(self._keys[0], token)
+            await self._give_back(name, slot)
 
-    async def _take(self, token: str) -> list[int]:
-        again = max(ASK_AGAIN_MS, 3 * self._concurrency)  # those who wait are at most as many as there are slots
-        limits = [self._concurrency, self._milliseconds, self._per_minute, again]
-        answer: list[int] = await self._acquire(keys=self._keys, args=[token, *limits])
+    async def hold(self, seconds: float) -> None:
+        """Let nobody ask the endpoint for so long: it said when to come again."""
+        await self._hold(keys=self._keys[3:], args=[int(seconds * 1000)])
+
+    async def _take(self, name: str, tokens: int) -> list[int]:
+        again = max(ASK_AGAIN_MS, 3 * self.concurrency)  # those who wait are at most as many as there are slots
+        limits = [self.concurrency, self._milliseconds, self._call_ms, tokens * self._token_ms]
+        answer: list[int] = await self._acquire(keys=self._keys, args=[name, *limits, again, AHEAD_MS, LONGEST_WAIT_MS])
         return answer
+
+    async def _give_back(self, name: str, slot: Slot) -> None:
+        calls = 0.0 if slot.taken else -self._call_ms
+        spent = slot.spent if slot.taken else 0
+        tokens = (spent - slot.reserved) * self._token_ms
+        await self._release(keys=self._keys[:3], args=[name, calls, tokens])
