@@ -71,14 +71,9 @@ def labelled_options(
     return tuple(LetteredOption("", code, option_label(question, code, content)) for code in option_codes(question))
 
 
-def answer_sentences(
-    question: Any, order: Sequence[str], sentence: str, content: Mapping[str, Any] = NO_CONTENT
-) -> dict[str, str]:
-    """The sentence that stands for each option, by option code: `{letter}` or `{text}` in `sentence` filled in."""
-    return {
-        option.code: sentence.replace("{letter}", option.letter).replace("{text}", option.label)
-        for option in labelled_options(question, order, content)
-    }
+def answer_sentences(options: Sequence[LetteredOption], sentence: str) -> list[str]:
+    """The sentence that stands for each option: `{letter}` or `{text}` in `sentence` filled in."""
+    return [sentence.replace("{letter}", option.letter).replace("{text}", option.label) for option in options]
 
 
 def check_mode(mode: AnswerMode, sentence: str, questions: Sequence[Any]) -> None:
@@ -131,33 +126,33 @@ def answer_format(questions: Sequence[Any], orders: Orders, mode: AnswerMode = "
         parts = [f'"{question.code}": {_in_words(question, orders)}' for question in questions]
         return f"Answer with one JSON object and nothing else: {{{', '.join(parts)}}}."
     (question,) = questions
-    if mode == "letter":
-        several = "the letters of the options, separated by commas," if question.kind == "multi" else "one letter"
-        return f"Answer with {several} and nothing else: {_listed(_letters(question, orders))}."
-    if mode == "label":
-        several = "the exact texts of the options, separated by commas," if question.kind == "multi" else None
-        known = _known_labels(question, orders)
-        return (
-            f"Answer with {several or 'the exact text of one option'} and nothing else{': ' if known else ''}{known}."
-        )
+    several = question.kind == "multi"
     if mode == "number":
         return f"Answer with {_in_words(question, orders, alone=True)} and nothing else."
-    return _sentence_format(question, orders, sentence)
+    if mode == "letter":
+        wanted = "the letters of the options, separated by commas," if several else "the letter of one option"
+        known = _letters(question, orders)
+    elif mode == "label":
+        wanted = "the exact texts of the options, separated by commas," if several else "the exact text of one option"
+        known = _fixed_labels(question, orders)
+    else:
+        return _sentence_format(question, orders, sentence.strip())
+    return f"Answer with {wanted} and nothing else{': ' if known else ''}{_listed(known)}."
 
 
 def _sentence_format(question: Any, orders: Orders, sentence: str) -> str:
-    if "{text}" in sentence and not _known_labels(question, orders):
+    if "{text}" in sentence and not _fixed_labels(question, orders):
         wanted = sentence.replace("{text}", "[the exact text of one option]")
         return f'End your answer with this sentence, filled in, and write it only once: "{wanted}"'
-    wanted = _listed(list(answer_sentences(question, orders.get(question.code, ()), sentence).values()))
+    wanted = _listed(answer_sentences(labelled_options(question, orders.get(question.code, ())), sentence))
     return f"End your answer with exactly one of these sentences and write none of the others: {wanted}"
 
 
-def _known_labels(question: Any, orders: Orders) -> str:
-    """The options' texts, listed; nothing when they are texts of the item."""
+def _fixed_labels(question: Any, orders: Orders) -> list[str]:
+    """The options' texts; none when they are texts of the item."""
     if question.kind == "pairwise" or any(option.text_field for option in getattr(question, "options", ())):
-        return ""
-    return _listed([option.label for option in labelled_options(question, orders.get(question.code, ()))])
+        return []
+    return [option.label for option in labelled_options(question, orders.get(question.code, ()))]
 
 
 def _listed(texts: Sequence[str]) -> str:

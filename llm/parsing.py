@@ -101,11 +101,12 @@ def parse_reply(
                 raise UnclearError("The reply holds no JSON object with the answers.")
         (question,) = questions
         order = orders.get(question.code, ())
-        if mode == "sentence" or mode == "sentence_last":
-            value, read_as = _read_sentence(answer, question, order, content, sentence, mode)
+        options = labelled_options(question, order, content)
+        if mode in ("sentence", "sentence_last"):
+            value, read_as = _read_sentence(answer, question, options, sentence, mode)
         else:
             read = _WORDS[question.kind] if mode == "auto" else _MODES[mode]
-            value, read_as = read(answer, question, labelled_options(question, order, content))
+            value, read_as = read(answer, question, options)
         return Parsed("ok", {question.code: check_value(question, value)}, mode=read_as)
     except (UnclearError, AnswerError) as error:
         return Parsed("unparsed", problem=str(error))
@@ -292,18 +293,11 @@ def _read_text_words(text: str, question: Any, options: Sequence[LetteredOption]
 
 
 def _read_sentence(
-    text: str,
-    question: Any,
-    order: Sequence[str],
-    content: Mapping[str, Any],
-    sentence: str,
-    mode: Literal["sentence", "sentence_last"],
+    text: str, question: Any, options: Sequence[LetteredOption], sentence: str, mode: AnswerMode
 ) -> tuple[Any, ParsedMode]:
-    sentences = answer_sentences(question, order, sentence, content)
-    named = " or ".join(f'"{entry[:200]}"' for entry in sentences.values())
-    before, _, after = re.split(r"(\{letter\}|\{text\})", sentence.strip())
-    options = labelled_options(question, order, content)
-    fillings = [option.letter if "{letter}" in sentence else option.label for option in options]
+    named = " or ".join(f'"{entry[:200]}"' for entry in answer_sentences(options, sentence.strip()))
+    before, place, after = re.split(r"(\{letter\}|\{text\})", sentence.strip())
+    fillings = [option.letter if place == "{letter}" else option.label for option in options]
     if mode == "sentence_last":
         text, before, after = plain_sentence(text), plain_sentence(before), plain_sentence(after).rstrip(" .")
         fillings = [plain_sentence(filling) for filling in fillings]
@@ -312,9 +306,9 @@ def _read_sentence(
     found = sentences_in(text, before, fillings, after)
     if not found:
         raise UnclearError(f"{question.code}: the reply holds none of the sentences {named}; write one, as it stands.")
-    if mode == "sentence" and len(set(found)) > 1:
+    if mode == "sentence" and len({index for index, _ in found}) > 1:
         raise UnclearError(f"{question.code}: the reply holds several of the sentences {named}; write only one.")
-    return options[found[-1]].code, mode
+    return options[found[-1][0]].code, "sentence" if mode == "sentence" else "sentence_last"
 
 
 def _entries(text: str) -> list[str]:

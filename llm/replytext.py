@@ -12,13 +12,14 @@ from typing import Any
 # So that no reply, however it was made, costs time:
 MAX_OBJECT_STARTS = 50  # braces tried in one reply
 MAX_PROSE = 4000  # characters searched for letters
+MAX_END_MARK = 40  # characters of a special token at the end
 MAX_NEIGHBOUR = 200  # characters looked at behind a sentence
 
 _THINK_OPEN = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
 _THINK_CLOSE = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _ANSWER = r"\b(?:(?:final|my|the|best|correct)\s+)*(?:answer|choice|option|verdict|response|pick|choose|select)\b"
 _MARK = re.compile(rf"^\W*{_ANSWER}(?:\s+is)?\s*[:=\-]?\s*(.+)$", re.IGNORECASE | re.DOTALL)
-_CHOOSING = (
+CHOOSING = (
     rf"(?:{_ANSWER}(?:\s+(?:is|would\s+be|will\s+be))?|"
     r"\b(?:go(?:ing)?\s+with|prefer|vote\s+for|choosing|picking|selecting|it\s+is|it['’]s|would\s+be)\b)"
 )
@@ -29,6 +30,7 @@ _PHRASE = re.compile(
 )
 _JOINT = re.compile(r"[\s,]*(?:\b(?:or|and)\b|[/|&、或])[\s\"'*(\[]*", re.IGNORECASE)
 _PLAIN = str.maketrans({"。": ".", "、": ","} | dict.fromkeys("\"'`*“”‘’「」『』《》«»"))
+_END_MARK = re.compile(r"(?:<\|[^|<>]*\|>|<｜[^｜<>]*｜>|</s>|<eos>|<end_of_turn>)$")
 _OPENING, _CLOSING, _AFTER_A_LETTER = tuple("([*\"'`"), tuple(")]*\"'`"), tuple(".,;:)*")
 
 
@@ -61,26 +63,61 @@ def split_think(text: str) -> tuple[str, str]:
     return thinking[start:], thinking[:start].strip()
 
 
+def without_end_marks(text: str) -> str:
+    """The text without the white space and the special tokens that end it.
+
+    >>> without_end_marks("B. <|im_end|></s>")
+    'B.'
+    """
+    stripped = text.rstrip()
+    while mark := _END_MARK.search(stripped, max(0, len(stripped) - MAX_END_MARK)):
+        stripped = stripped[: mark.start()].rstrip()
+    return stripped
+
+
 def json_objects(text: str) -> list[dict[str, Any]]:
     """Every complete JSON object in the text, outermost ones only, in order.
 
     Raises UnclearError when an object has the same key twice with different values: it would say two things.
     """
-    decoder = json.JSONDecoder(object_pairs_hook=_without_contradiction)
-    objects: list[dict[str, Any]] = []
+    return [value for _, value in placed_objects(text)]
+
+
+def placed_objects(text: str) -> list[tuple[int, dict[str, Any]]]:
+    """The same, each with the index of its opening brace."""
+    objects: list[tuple[int, dict[str, Any]]] = []
     position = text.find("{")
     for _ in range(MAX_OBJECT_STARTS):
         if position < 0:
             break
         try:
-            value, end = decoder.raw_decode(text, position)
-            objects.append(value)
+            value, end = _DECODER.raw_decode(text, position)
+            objects.append((position, value))
         except UnclearError:
             raise
         except (ValueError, RecursionError):
             end = position + 1
         position = text.find("{", end)
     return objects
+
+
+def value_place(text: str, start: int, key: str) -> tuple[int, int]:
+    """Where the value of a key begins and ends, in the complete JSON object at `start` that holds it."""
+    position = _skip(text, start + 1)
+    while True:
+        name, end = _DECODER.raw_decode(text, position)
+        value_start = _skip(text, _skip(text, end) + 1)
+        _, value_end = _DECODER.raw_decode(text, value_start)
+        if name == key:
+            return value_start, value_end
+        position = _skip(text, _skip(text, value_end) + 1)
+
+
+def _skip(text: str, position: int) -> int:
+    """The index of the next character that is not JSON's white space."""
+    while text[position] in " \t\r\n":
+        position += 1
+    return position
 
 
 def marked_answer(text: str) -> str:
@@ -111,7 +148,7 @@ def marked_letters(text: str, letters: Sequence[str]) -> set[str]:
 
 def _chosen(text: str, alone: str) -> set[str]:
     found: set[str] = set()
-    for match in re.finditer(rf"{_CHOOSING}[\s:=*_\"'`(\[]*{alone}", text, re.IGNORECASE):
+    for match in re.finditer(rf"{CHOOSING}[\s:=*_\"'`(\[]*{alone}", text, re.IGNORECASE):
         rest = text[match.end() :]
         denied = _NEGATION.search(text[max(0, match.start() - 20) : match.start()].rpartition(".")[2])
         if denied or _CONDITION.match(rest) or _is_article(match.group(1), rest):
@@ -144,14 +181,14 @@ def _is_article(letter: str, rest: str) -> bool:
     return letter.upper() in ("A", "I") and _PHRASE.match(rest) is not None
 
 
-def sentences_in(text: str, before: str, fillings: Sequence[str], after: str) -> list[int]:
-    """Which of the sentences `before + filling + after` stand in the text, as indices of `fillings`, in their order.
+def sentences_in(text: str, before: str, fillings: Sequence[str], after: str) -> list[tuple[int, int]]:
+    """Where the sentences `before + filling + after` stand in the text: (index of the filling, index in the text).
 
     A sentence counts where it is not part of a longer word, number or other sentence, and no other filling is offered
     beside it ("... is A or B").
 
     >>> sentences_in("Grade: B. Or downgrade: A. Grade: A/B, Grade: AB.", "Grade: ", ["A", "B"], "")
-    [1]
+    [(1, 0)]
     """
     longest: dict[int, int] = {}
     for index in sorted(range(len(fillings)), key=lambda index: len(fillings[index])):
@@ -168,7 +205,7 @@ def sentences_in(text: str, before: str, fillings: Sequence[str], after: str) ->
         covered = end
         others = [filling for filling in fillings if filling != fillings[index]]
         if _stands_alone(text, start, end) and not _offers(text[end : end + MAX_NEIGHBOUR], before, others):
-            found.append(index)
+            found.append((index, start))
     return found
 
 
@@ -203,7 +240,7 @@ def _offers(rest: str, before: str, fillings: Sequence[str]) -> bool:
     if joint is None:
         return False
     rest = rest[joint.end() :]
-    last_word = before.split()[-1] if before.split() else ""
+    last_word = "".join(before.split()[-1:])
     return any(
         candidate.startswith(filling[:MAX_NEIGHBOUR]) and not _is_word(candidate[len(filling) : len(filling) + 1])
         for candidate in (rest, rest.removeprefix(last_word).lstrip())
@@ -219,3 +256,6 @@ def _without_contradiction(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             raise UnclearError(f'The JSON object has the key "{key}" twice with different values.')
         document[key] = value
     return document
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_without_contradiction)
