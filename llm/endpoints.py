@@ -19,7 +19,13 @@ from projects.models import Project, User
 from projects.services import audit
 
 PROBE_SECONDS = 20.0
-PROBED = ("token_limit_field", "json_mode", "supports_seed", "system_role")
+PROBED = {  # by field of EndpointConfig: the key in the endpoint's capabilities
+    name: name
+    for name in (
+        "token_limit_field", "json_mode", "supports_seed", "system_role", "supports_temperature", "supports_top_p",
+        "max_top_logprobs",
+    )
+} | {"supports_logprobs": "logprobs"}  # fmt: skip
 
 
 class EndpointError(ValueError):
@@ -96,7 +102,7 @@ def endpoint_config(endpoint: Endpoint) -> EndpointConfig:
     The address is looked at again: it may have been stored when less was refused.
     """
     check_base_url(endpoint.base_url)
-    known = {name: endpoint.capabilities[name] for name in PROBED if name in endpoint.capabilities}
+    known = {name: endpoint.capabilities[key] for name, key in PROBED.items() if key in endpoint.capabilities}
     return EndpointConfig(
         base_url=endpoint.base_url,
         api_key=endpoint_key(endpoint),

@@ -371,3 +371,10 @@ def test_probe_of_a_wrong_key_says_so_and_keeps_what_was_set():
     found = probed(Script(api_key="sk-right-one"), json_mode="none", system_role=False)
     assert (found["ok"], found["models"], found["json_mode"], found["system_role"]) == (False, None, "none", False)
     assert any("401" in sentence for sentence in found["sentences"])
+
+
+def test_a_400_that_says_the_thinking_used_up_the_limit_is_a_truncated_answer():
+    words = "Could not finish the message because max_tokens or model output limit was reached. Please try again."
+    reply = status_fault(400, json.dumps({"error": {"message": words, "code": None}}), {}, now=0)
+    assert (reply.status, reply.retryable, reply.status_code) == ("truncated", False, 400)
+    assert reply.error == "The token limit was reached before the answer began; raise the limit."

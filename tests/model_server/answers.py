@@ -63,8 +63,10 @@ def completion(script: Script, behaviour: str, body: Mapping[str, Any], text: st
     if behaviour in ("length", "content_filter"):
         finish = behaviour
     prompt_tokens = sum(len(str(entry.get("content"))) for entry in body.get("messages", ())) // 4
-    usage = {"prompt_tokens": prompt_tokens, "completion_tokens": max(1, len(kept) + thought)}
+    usage: dict[str, Any] = {"prompt_tokens": prompt_tokens, "completion_tokens": max(1, len(kept) + thought)}
     usage["total_tokens"] = sum(usage.values())
+    if dialect.counts_thinking:
+        usage["completion_tokens_details"] = {"reasoning_tokens": thought}
     choice = {"index": 0, "message": message, "finish_reason": finish, "logprobs": _logprobs(script, body, kept)}
     return {
         "id": "scripted",
@@ -130,7 +132,7 @@ def _chances(token: str, rng: random.Random) -> dict[str, float]:
     """The token itself most likely; in place of an option's letter the other letters, otherwise other words."""
     others = [_LETTER.sub(letter, token) for letter in "ABCDE"] if _LETTER.search(token) else []
     others += [f" word{number}" for number in range(24)]
-    own, rest = rng.uniform(0.5, 0.85), 0.1
+    own, rest = rng.uniform(0.5, 0.75), 0.1
     chances = {token: own}
     for other in others:
         if other not in chances:

@@ -10,13 +10,15 @@ class Dialect:
     """`rejects`: request fields (or roles, or response formats) answered with a status; `ignores`: silently dropped.
 
     `reasoning`: the field of the message that holds the thinking, empty for none; `thinking_tokens` of it count towards
-    the token limit, seen or hidden. `headers` come with every answer, `fields` in the body of every completion.
+    the token limit, seen or hidden, and `counts_thinking` names their number in the usage. `headers` come with every
+    answer, `fields` in the body of every completion.
     """
 
     rejects: Mapping[str, int] = field(default_factory=dict)
     ignores: tuple[str, ...] = ()
     reasoning: str = ""
     thinking_tokens: int = 0
+    counts_thinking: bool = False
     max_top_logprobs: int = 20
     owned_by: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -33,11 +35,14 @@ DIALECTS: Mapping[str, Dialect] = {
     "openai": Dialect(
         rejects={"max_tokens": 400, "temperature": 400, "top_p": 400, "logprobs": 403},
         thinking_tokens=8,
+        counts_thinking=True,
         owned_by="system",
         headers={"openai-version": "2020-10-01", "openai-processing-ms": "12", "Server": "cloudflare"},
         fields={"system_fingerprint": "fp_44709d6fcb", "service_tier": "default"},
     ),
     "vllm": Dialect(
+        reasoning="reasoning",
+        thinking_tokens=8,
         owned_by="vllm",
         headers={"Server": "uvicorn"},
         fields={"prompt_logprobs": None, "kv_transfer_params": None},
@@ -47,6 +52,7 @@ DIALECTS: Mapping[str, Dialect] = {
     ),
     "llama.cpp": Dialect(
         reasoning="reasoning_content",
+        thinking_tokens=8,
         owned_by="llamacpp",
         headers={"Server": "llama.cpp"},
         fields={"system_fingerprint": "b6910-ac9424bf", "timings": {"predicted_per_second": 31.4}},
@@ -65,6 +71,7 @@ DIALECTS: Mapping[str, Dialect] = {
         ignores=("temperature", "top_p"),
         reasoning="reasoning_content",
         thinking_tokens=8,
+        counts_thinking=True,
         owned_by="deepseek",
         fields={"system_fingerprint": "fp_8802369eaa_prod0820"},
         batch=False,
