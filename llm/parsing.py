@@ -270,11 +270,11 @@ def _label_lists(pieces: Sequence[str], options: Sequence[LetteredOption]) -> se
 
     Two at most: that is enough to know that the list is unclear.
     """
-    longest = 1 + max(option.label.count(",") for option in options)
+    lengths = {1 + option.label.count(",") for option in options}
     readings: list[set[frozenset[str]]] = [{frozenset()}]
     for end in range(1, len(pieces) + 1):
         here: set[frozenset[str]] = set()
-        for start in range(max(0, end - longest), end):
+        for start in (end - length for length in lengths if length <= end):
             for code in _labelled(",".join(pieces[start:end]), options) if readings[start] else ():
                 here |= {reading | {code} for reading in readings[start]}
         readings.append(set(sorted(here, key=sorted)[:2]))

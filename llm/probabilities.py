@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-from llm.answer_formats import NO_CONTENT, AnswerMode, labelled_options
+from llm.answer_formats import NO_CONTENT, AnswerMode, Orders, labelled_options
 from llm.answer_places import Place, find_place
 from llm.logprobs import Token
 from llm.parsing import Parsed, parse_reply
@@ -102,6 +102,33 @@ def option_probabilities(
     if spelled != code:
         return None, f"{alone.code}: the tokens spell another answer than the one that was read."
     return found, ""
+
+
+def reply_probabilities(
+    tokens: Sequence[Token],
+    questions: Sequence[Any],
+    orders: Orders,
+    *,
+    content: Mapping[str, Any] = NO_CONTENT,
+    mode: AnswerMode = "auto",
+    sentence: str = "",
+    text: str = "",
+) -> dict[str, dict[str, float]]:
+    """The shares by question code, for every question of the reply that has them; {} where none has."""
+    found = {}
+    for question in questions:
+        probabilities, _ = option_probabilities(
+            tokens,
+            question,
+            orders.get(question.code, ()),
+            content=content,
+            mode=mode,
+            sentence=sentence,
+            text=text,
+        )
+        if probabilities is not None:
+            found[question.code] = probabilities.shares
+    return found
 
 
 def normalised(shares: Mapping[str, float]) -> dict[str, float] | None:

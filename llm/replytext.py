@@ -13,6 +13,7 @@ from typing import Any
 MAX_OBJECT_STARTS = 50  # braces tried in one reply
 MAX_PROSE = 4000  # characters searched for letters
 MAX_END_MARK = 40  # characters of a special token at the end
+MAX_SENTENCES = 1000  # answer sentences in one reply
 MAX_NEIGHBOUR = 200  # characters looked at behind a sentence
 
 _THINK_OPEN = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
@@ -28,7 +29,7 @@ _CONDITION = re.compile(r"[\s)\]*]*\?|\W*\s(?:if|unless|when)\b", re.IGNORECASE)
 _PHRASE = re.compile(
     r"\s+(?!(?:and|as|because|due|for|in|is|or|over|rather|seems|since|than|to|was|with|would)\b)[a-z]"
 )
-_JOINT = re.compile(r"[\s,]*(?:\b(?:or|and)\b|[/|&、或])[\s\"'*(\[]*", re.IGNORECASE)
+_JOINT = re.compile(r"(?:[\s,]*(?:\band\b|[/|&、或])|[\s,.]*\bor\b|\s*,)[\s\"'*(\[]*", re.IGNORECASE)
 _PLAIN = str.maketrans({"。": ".", "、": ","} | dict.fromkeys("\"'`*“”‘’「」『』《》«»"))
 _END_MARK = re.compile(r"(?:<\|[^|<>]*\|>|<｜[^｜<>]*｜>|</s>|<eos>|<end_of_turn>)$")
 _OPENING, _CLOSING, _AFTER_A_LETTER = tuple("([*\"'`"), tuple(")]*\"'`"), tuple(".,;:)*")
@@ -197,6 +198,8 @@ def sentences_in(text: str, before: str, fillings: Sequence[str], after: str) ->
         while start >= 0:
             longest[start] = index
             start = text.find(sentence, start + len(sentence))
+            if len(longest) > MAX_SENTENCES:
+                raise UnclearError(f"The reply repeats the answer sentence more than {MAX_SENTENCES} times.")
     found, covered = [], 0
     for start, index in sorted(longest.items()):
         end = start + len(f"{before}{fillings[index]}{after}")
@@ -226,8 +229,10 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
         return False
     if _is_word(after[:1]):
         return False
-    runs_on = "-'’" if _is_word(text[end - 1]) and _is_word(after[1:]) else ".,:" if after[1:].isdigit() else ""
-    return not (after and after[0] in runs_on)
+    if not _is_word(text[end - 1]):
+        return True
+    joins = "-'’" if _is_word(after[1:]) else "-+"
+    return not (after and (after[0] in joins or (after[0] in ".,:" and after[1:].isdigit())))
 
 
 def _is_word(character: str) -> bool:
