@@ -52,15 +52,18 @@ class LatencyWatch:
 
     def __init__(self) -> None:
         self._now: list[tuple[float, float]] = []
+        self._size = 0
         self._rounds: deque[tuple[float, float]] = deque(maxlen=LATENCY_ROUNDS)
 
-    def add(self, seconds: float, tokens: int | None, *, samples: int) -> float | None:
-        """Note one answer, whose `tokens` may be unknown. After `samples` of them: the rise, otherwise None.
+    def add(self, seconds: float, tokens: int | None, *, in_flight: int) -> float | None:
+        """Note one answer, whose `tokens` may be unknown. At the end of a round: the rise, otherwise None.
 
-        The rise is at least 1, and 1 in the first round.
+        A round that begins with this answer takes `in_flight` of them. The rise is at least 1, and 1 in the first one.
         """
+        if not self._now:
+            self._size = max(in_flight, LATENCY_SAMPLES)
         self._now.append((max(seconds, LATENCY_FLOOR_SECONDS), seconds / tokens if tokens else math.inf))
-        if len(self._now) < max(samples, LATENCY_SAMPLES):
+        if len(self._now) < self._size:
             return None
         whole, a_token = median(pair[0] for pair in self._now), median(pair[1] for pair in self._now)
         self._now.clear()
@@ -122,7 +125,7 @@ class AdaptiveConcurrency:
     def answered(self, seconds: float, tokens: int | None = None) -> None:
         """The server answered, in so many seconds and with so many tokens (None where it does not say)."""
         self.refused_in_a_row = 0
-        rise = self._latency.add(seconds, tokens, samples=self.limit)
+        rise = self._latency.add(seconds, tokens, in_flight=self.limit)
         if rise is not None:
             self._slow = rise > SLOW
             if rise > TOO_SLOW:
