@@ -58,7 +58,7 @@ class Place:
         return codes.pop() if len(codes) == 1 else ""
 
 
-def json_place(answer: str, question: Any, options: Sequence[LetteredOption]) -> Place:
+def json_place(answer: str, question: Any, options: Sequence[LetteredOption], code: str) -> Place:
     """The place inside the value of the question's key. Raises UnclearError when there is not one place."""
     places = []
     for opening, entry in placed_objects(answer):
@@ -68,14 +68,16 @@ def json_place(answer: str, question: Any, options: Sequence[LetteredOption]) ->
         raise UnclearError(f"{question.code}: its key stands in {len(places)} JSON objects of the reply.")
     start, end = places[0]
     value = answer[start:end]
-    start += len(value) - len(value.lstrip(_MARKS))
+    first = start + len(value) - len(value.lstrip(_MARKS))
     if question.kind == "scale":
-        return _number_place(start, options)
-    texts = [(code, json.dumps(text, ensure_ascii=False)[1:-1].lstrip(_MARKS)) for code, text in _texts(options)]
-    by_letter = _plain(value) in [_plain(option.letter) for option in options]
-    if not by_letter and _plain(value) in [_plain(text) for _, text in texts]:
-        return Place(start, tuple(texts), _TEXT_ENDS, fold=True)
-    return _letter_place(start, options, fold=True)
+        return _number_place(first, options)
+    texts = [(own, json.dumps(text, ensure_ascii=False)[1:-1]) for own, text in _texts(options)]
+    letters = [(option.code, option.letter) for option in options]
+    if _plain(value) not in [_plain(text) for _, text in texts]:
+        return Place(first, tuple(letters), _LETTER_ENDS, fold=True)
+    if _plain(value) in [_plain(letter) for _, letter in letters]:  # then the others could have been either, too
+        texts += letters
+    return _text_place(answer, first, texts, code)
 
 
 def letter_place(answer: str, question: Any, options: Sequence[LetteredOption], code: str) -> Place:
@@ -97,16 +99,16 @@ def letter_place(answer: str, question: Any, options: Sequence[LetteredOption], 
     for found in (starts, chosen, begins):
         if len(found) == 1:
             lower = answer[found[0]].islower()
-            return _letter_place(found[0], options, fold=False, lower=lower)
+            spellings = [(option.code, option.letter.lower() if lower else option.letter) for option in options]
+            return Place(found[0], tuple(spellings), _LETTER_ENDS)
     raise UnclearError(f"{question.code}: the letter {letter} stands in several places of the reply.")
 
 
-def label_place(answer: str, options: Sequence[LetteredOption]) -> Place:
+def label_place(answer: str, options: Sequence[LetteredOption], code: str) -> Place:
     """The place of a text that is the whole reply, or what follows "Answer:"."""
     texts = _texts(options)
     candidate = answer if _plain(answer) in [_plain(text) for _, text in texts] else marked_answer(answer)
-    spellings = tuple((code, text.lstrip(_MARKS)) for code, text in texts)
-    return Place(len(answer) - len(candidate.lstrip(_MARKS)), spellings, _TEXT_ENDS, fold=True)
+    return _text_place(answer, len(answer) - len(candidate.lstrip(_MARKS)), texts, code)
 
 
 def number_place(answer: str, options: Sequence[LetteredOption]) -> Place:
@@ -133,23 +135,25 @@ def find_place(
 ) -> Place:
     """The place of the answer that was read as the option `code` in the mode `read_as`; UnclearError without one."""
     if read_as == "json":
-        return json_place(answer, question, options)
+        return json_place(answer, question, options, code)
     if read_as == "letter":
         return letter_place(answer, question, options, code)
     if read_as == "label":
-        return label_place(answer, options)
+        return label_place(answer, options, code)
     if read_as == "number":
         return number_place(answer, options)
     return sentence_place(answer, question, options, sentence)
 
 
-def _letter_place(start: int, options: Sequence[LetteredOption], *, fold: bool, lower: bool = False) -> Place:
-    spellings = [(option.code, option.letter.lower() if lower else option.letter) for option in options]
-    return Place(start, tuple(spellings), _LETTER_ENDS, fold=fold)
-
-
 def _number_place(start: int, options: Sequence[LetteredOption]) -> Place:
     return Place(start, tuple((option.code, option.code) for option in options), _NUMBER_ENDS)
+
+
+def _text_place(answer: str, first: int, texts: Sequence[tuple[str, str]], code: str) -> Place:
+    """`first`: index of the first character that is no mark. Marks that begin the option's own text stand before it."""
+    own = {text[: len(text) - len(text.lstrip(_MARKS))] for text_code, text in texts if text_code == code}
+    leading = max((marks for marks in own if answer[:first].endswith(marks)), key=len, default="")
+    return Place(first - len(leading), tuple(texts), _TEXT_ENDS, fold=True)
 
 
 def _texts(options: Sequence[LetteredOption]) -> list[tuple[str, str]]:

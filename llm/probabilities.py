@@ -23,7 +23,7 @@ from materials.questions import option_codes
 MINIMUM_MASS = 0.01  # below it, the options' shares of each other are noise of the least likely tokens
 _ROUNDING = 1e-3  # servers round log probabilities
 _SOUND = frozenset(string.ascii_letters + string.digits + string.punctuation)
-_OPENING = " \t\r\n*_`'(["
+_OPENING = "*_`'(["
 _DIFFERENT = "The tokens do not say what the reply says."
 
 
@@ -185,6 +185,8 @@ def _walk(tokens: Sequence[Token], start: int, place: Place, codes: Sequence[str
         for text, mass in alternatives:
             rest = text if written else _after(text, lead)
             fitting = set() if rest is None else place.fitting(written + rest)
+            if not fitting and rest and not written:
+                fitting = place.fitting(rest.lstrip(_OPENING))  # quotes and emphasis before the answer are free
             if len(fitting) == 1:
                 shares[fitting.pop()] += path * mass
             elif fitting:
@@ -234,4 +236,4 @@ def _after(text: str, lead: str) -> str | None:
         if text[position] != character:
             return None
         position += 1
-    return text[position:].lstrip(_OPENING)
+    return text[position:].lstrip()

@@ -3,7 +3,7 @@ import json
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from llm.logprobs import LOWEST, Token
@@ -210,20 +210,21 @@ def test_normalised_and_sampled():
 # A model whose replies are known in full: probability by reply text. Its tokens are cut anywhere.
 
 
+END = "<|im_end|>"
+
+
 def cut_tokens(replies, written, cuts):
-    """The tokens of `written` cut at `cuts`; alternatives are how the other replies go on, as long or as they end."""
+    """The tokens of `written` cut at `cuts`, with its end; alternatives are how other replies go on, as far."""
     result = []
-    borders = [0, *sorted(cuts), len(written)]
+    borders = [0, *sorted({cut for cut in cuts if 0 < cut < len(written)}), len(written), len(written) + len(END)]
     for start, end in itertools.pairwise(borders):
-        if start == end:
-            continue
-        going = {reply: share for reply, share in replies.items() if reply.startswith(written[:start])}
-        mass = math.fsum(going.values())
         nexts = {}
-        for reply, share in going.items():
-            piece = reply[start:end] or "<|im_end|>"
-            nexts[piece] = nexts.get(piece, 0) + share / mass
-        result.append(choosing(written[start:end], nexts))
+        for reply, share in replies.items():
+            if reply.startswith(written[:start]):
+                piece = reply[start:end] or END
+                nexts[piece] = nexts.get(piece, 0) + share
+        mass = math.fsum(nexts.values())
+        result.append(choosing(written[start:end] or END, {piece: share / mass for piece, share in nexts.items()}))
     return result
 
 
@@ -236,7 +237,7 @@ def test_shares_do_not_depend_on_where_tokens_end(weights, written, cuts):
     shares = [weight / math.fsum(weights) for weight in weights]
     replies = {json.dumps({"why": "so A, B", "norm": letter}): s for letter, s in zip("ABC", shares, strict=True)}
     text = list(replies)[written]
-    made = cut_tokens(replies, text, [cut for cut in cuts if cut < len(text)])
+    made = cut_tokens(replies, text, cuts)
     found, reason = option_probabilities(made, ask(NORM), text=text)
     assert found is not None, reason
     assert found.shares == pytest.approx(dict(zip(("yes", "some", "no"), shares, strict=True)))
@@ -252,9 +253,44 @@ def test_a_share_is_never_more_than_the_option_has_and_the_rest_is_unresolved(we
     shares = [weight / math.fsum(weights) for weight in weights]
     replies = {json.dumps({"rating": point}): s for point, s in zip(range(1, 11), shares, strict=True)}
     text = list(replies)[written]
-    found, reason = option_probabilities(cut_tokens(replies, text, [c for c in cuts if c < len(text)]), ask(RATING))
+    found, reason = option_probabilities(cut_tokens(replies, text, cuts), ask(RATING))
     assert found is not None, reason
     for point, share in zip(range(1, 11), shares, strict=True):
         assert found.shares[str(point)] <= share + 1e-9
     assert found.other == 0
     assert math.fsum([*found.shares.values(), found.unresolved]) == pytest.approx(1)
+
+
+@settings(deadline=None)
+@given(
+    labels=st.lists(
+        st.text('abA ,.("<é', min_size=1, max_size=6).map(str.strip).filter(bool), min_size=3, max_size=3, unique=True
+    ),
+    weights=st.lists(st.floats(0.01, 1), min_size=3, max_size=3),
+    written=st.integers(0, 2),
+    cuts=st.sets(st.integers(0, 6), max_size=6),
+    as_json=st.booleans(),
+)
+def test_no_option_gets_more_than_its_own_whatever_the_texts_share(labels, weights, written, cuts, as_json):
+    shares = [weight / math.fsum(weights) for weight in weights]
+    codes = ["a", "b", "c"]
+    question = ask({**NORM, "options": [{"code": c, "text": label} for c, label in zip(codes, labels, strict=True)]})
+    replies = dict(zip(labels, shares, strict=True))
+    if as_json:
+        replies = {json.dumps({"norm": label}, ensure_ascii=False): share for label, share in replies.items()}
+        cuts = {cut + len('{"norm": ') for cut in cuts}
+    text = list(replies)[written]
+    made = cut_tokens(replies, text, cuts)
+    found, reason = option_probabilities(made, question, mode="auto" if as_json else "label", text=text)
+    if found is None:
+        assert reason
+        return
+    for code, share in zip(codes, shares, strict=True):
+        assert found.shares[code] <= share + 1e-9
+    assert math.fsum([*found.shares.values(), found.other, found.unresolved]) <= 1 + 1e-9
+
+
+def test_a_text_that_begins_with_a_mark_is_weighed_from_there():
+    options = [{"code": "none", "text": "(none)"}, {"code": "joy", "text": "joy"}]
+    way = [("(", {"(": 0.6, "joy": 0.4}), "none", ")"]
+    assert shares_of(way, {**NORM, "options": options}, mode="label")[0] == {"none": 0.6, "joy": 0.4}
