@@ -12,9 +12,12 @@ from llm.embedded import embedded_model_runs
 from llm.endpoint_forms import EndpointForm
 from llm.models import Endpoint
 from llm.querysets import endpoints_with_use
+from llm.server_kinds import KINDS
 from projects.access import MANAGERS, READERS, MemberRequest, project_view
 from projects.crypto import DecryptionError
 from projects.models import Project
+
+KIND_BY_NAME = {kind.name: kind for kind in KINDS}
 
 
 @project_view(*READERS)
@@ -65,7 +68,9 @@ def endpoint_test(request: MemberRequest, project: Project, pk: int) -> HttpResp
 
 
 def _edit(request: MemberRequest, project: Project, found: Endpoint | None) -> HttpResponse:
-    form = EndpointForm(request.POST if request.method == "POST" else None, instance=found)
+    kind = KIND_BY_NAME.get(request.GET.get("server", "")) if found is None else None
+    initial = {"name": kind.name, "base_url": kind.base_url} if kind else {}
+    form = EndpointForm(request.POST if request.method == "POST" else None, instance=found, initial=initial)
     if request.method == "POST" and form.is_valid():
         try:
             saved = services.save_endpoint(project=project, endpoint=found, by=request.user, **form.cleaned_data)
@@ -74,7 +79,13 @@ def _edit(request: MemberRequest, project: Project, found: Endpoint | None) -> H
         else:
             messages.success(request, f"{saved.name} is saved. Test it before it is used in a job.")
             return redirect("endpoint", slug=project.slug, pk=saved.pk)
-    context = _context(project) | {"form": form, "endpoint": found, "embedded": found is None and embedded_model_runs()}
+    context = _context(project) | {
+        "form": form,
+        "endpoint": found,
+        "embedded": found is None and embedded_model_runs(),
+        "kinds": KINDS if found is None else (),
+        "kind": KIND_BY_NAME.get(found.capabilities.get("server", "")) if found else kind,
+    }
     return render(request, "llm/endpoint.html", context, status=422 if form.errors else 200)
 
 

@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from llm.endpoints import check_base_url
 from llm.models import Endpoint
+from llm.server_kinds import KINDS
 from llm.services import EndpointError, endpoint_config, probe_endpoint, save_endpoint
 from projects.models import AuditEvent
 from tests.llm.jobs import JobMaker
@@ -186,6 +187,7 @@ def test_the_pages_make_test_and_change_an_endpoint_without_ever_showing_the_key
             "key": KEY,
             "concurrency": 4,
             "timeout_seconds": 2,
+            "batch_price_factor": "0.5",
         }
         answer = client.post(reverse("endpoint_new", args=[project.slug]), data)
         endpoint = Endpoint.objects.get()
@@ -213,3 +215,74 @@ def test_a_test_without_its_key_says_what_to_set(project, researcher, client_as)
     endpoint = save(project, key_variable="CONCORD_MODEL_KEY_NOWHERE")
     page = client_as(researcher).post(reverse("endpoint_test", args=[project.slug, endpoint.pk]), follow=True)
     assert "takes its key from CONCORD_MODEL_KEY_NOWHERE, which is not set" in page.content.decode()
+
+
+def form_data(**changes):
+    given = {"name": "hosted", "base_url": URL, "model": "m", "concurrency": 4, "timeout_seconds": 2}
+    return given | {"batch_price_factor": "0.5"} | changes
+
+
+def test_limits_and_prices_of_the_form_are_kept(project, researcher, client_as):
+    data = form_data(tokens_per_minute=90_000, price_per_million_in="2.5", batch_price_factor="0.25")
+    client_as(researcher).post(reverse("endpoint_new", args=[project.slug]), data)
+    endpoint = Endpoint.objects.get()
+    assert (endpoint.tokens_per_minute, float(endpoint.price_per_million_in)) == (90_000, 2.5)
+    assert (float(endpoint.batch_price_factor), endpoint.requests_per_minute) == (0.25, None)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"tokens_per_minute": 0},
+        {"tokens_per_minute": 2**31},
+        {"concurrency": 1001},
+        {"batch_price_factor": "1.5"},
+        {"batch_price_factor": ""},
+        {"price_per_million_in": "-1"},
+        {"timeout_seconds": "1e9"},
+        {"timeout_seconds": "nan"},
+    ],
+)
+def test_numbers_that_cannot_be_are_refused_at_their_field(project, researcher, client_as, changes):
+    answer = client_as(researcher).post(reverse("endpoint_new", args=[project.slug]), form_data(**changes))
+    assert answer.status_code == 422
+    assert set(answer.context["form"].errors) == set(changes)
+    assert not Endpoint.objects.exists()
+
+
+def test_a_known_server_fills_in_its_address_and_says_what_to_mind(project, researcher, client_as):
+    client, url = client_as(researcher), reverse("endpoint_new", args=[project.slug])
+    text = client.get(url).content.decode()
+    assert all(kind.base_url in text for kind in KINDS)
+    assert client.get(url, {"server": "vLLM"}).context["form"]["base_url"].value() == "http://127.0.0.1:8000/v1"
+    assert "vLLM: A key only if" in client.get(url, {"server": "vLLM"}).content.decode()
+    assert client.get(url, {"server": "<script>"}).context["form"]["base_url"].value() is None
+
+
+def test_what_a_test_found_out_is_told_in_words_and_offers_the_listed_names(project, researcher, client_as):
+    with ScriptedModelServer(Script(dialect="deepseek", models=["chat", "thinks <b>"])) as server:
+        endpoint = save(project, base_url=server.base_url, model="chat", timeout_seconds=5)
+        url = reverse("endpoint_test", args=[project.slug, endpoint.pk])
+        page = client_as(researcher).post(url, follow=True)
+    text = page.content.decode()
+    for words in ("It looks like DeepSeek.", "It refuses to give log probabilities.", "It has no Batch API"):
+        assert words in text
+    assert "Keeps to JSON but to no schema" in text
+    assert '<option value="thinks &lt;b&gt;">' in text
+    listed = client_as(researcher).get(reverse("endpoints", args=[project.slug])).content.decode()
+    assert "DeepSeek" in listed
+    config = endpoint_config(Endpoint.objects.get())
+    assert (config.json_mode, config.supports_logprobs, config.token_limit_field) == (
+        "json_object",
+        False,
+        "max_tokens",
+    )
+
+
+def test_log_probabilities_that_were_found_are_asked_for(project):
+    with ScriptedModelServer(Script(max_top_logprobs=5)) as server:
+        endpoint = save(project, base_url=server.base_url, model=MODEL, timeout_seconds=5)
+        assert endpoint_config(endpoint).supports_logprobs is False
+        probe_endpoint(endpoint=endpoint)
+    config = endpoint_config(endpoint)
+    assert (config.supports_logprobs, config.max_top_logprobs) == (True, 5)
