@@ -9,6 +9,12 @@ USER = """\
 {{ field }}: {{ value }}
 {% endfor %}
 
+{% if condition %}
+{% for name, value in condition.items() %}
+{{ name }}: {{ value }}
+{% endfor %}
+
+{% endif %}
 {% for question in questions %}
 {{ question.text }}
 {% for option in question.options %}

@@ -1,21 +1,19 @@
-"""Prompts: the list, a version with a preview on a real item, and the form for a new version."""
+"""Prompts: the list, a version with a preview on real items, what changed between versions, and a form for new ones."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import Exists, OuterRef
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 
-from llm import default_prompt, services
+from llm import default_prompt
 from llm.models import Prompt
-from llm.planning import prompt_messages
-from llm.prompt_forms import PromptForm
-from llm.querysets import job_for_preview, latest_prompts
-from llm.rendering import PromptError, template_variables
-from materials.content import ordered
-from materials.models import Item
+from llm.prompt_diff import text_diff
+from llm.prompt_forms import PreviewForm, PromptForm
+from llm.prompt_preview import Choice, chosen, neighbours, rendered, sample, uses
+from llm.prompt_publishing import NewerPromptError, publish_prompt
+from llm.querysets import known_countries, latest_prompts
+from llm.rendering import PromptError
 from projects.access import MANAGERS, READERS, MemberRequest, project_view
 from projects.models import Project
 
@@ -31,56 +29,99 @@ def prompts(request: MemberRequest, project: Project) -> HttpResponse:
 @project_view(*READERS)
 def prompt(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     found = get_object_or_404(project.prompts, pk=pk)
+    choice = chosen(project, found, request.GET)
     context = _context(project) | {
         "prompt": found,
         "versions": project.prompts.filter(name=found.name),
-        "variables": sorted(template_variables(found.system) | template_variables(found.user)),
+        "choice": choice,
+        "uses": uses(found, choice.dataset),
         "may_change": request.role in MANAGERS,
     }
-    return render(request, "llm/prompt.html", context | _preview(request, project, found))
+    if choice.item and choice.instrument:
+        context |= _preview(request.GET, found, choice)
+        context["form"] = PreviewForm(choice, known_countries(project))
+    return render(request, "llm/prompt.html", context)
+
+
+@project_view(*READERS)
+def prompt_changes(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
+    """What changed up to this version (or ?after=) since the one before it (or ?before=)."""
+    found = get_object_or_404(project.prompts, pk=pk)
+    versions = list(project.prompts.filter(name=found.name))
+    after = _version(versions, request.GET.get("after", "")) or found
+    earlier = next((version for version in versions if version.version < after.version), versions[-1])
+    before = _version(versions, request.GET.get("before", "")) or earlier
+    context = _context(project) | {
+        "prompt": after,
+        "before": before,
+        "versions": versions,
+        "parts": [
+            (role, text_diff(getattr(before, role), getattr(after, role)), bool(getattr(after, role)))
+            for role in ("system", "user")
+        ],
+    }
+    return render(request, "llm/prompt_changes.html", context)
 
 
 @project_view(*MANAGERS)
 def prompt_new(request: MemberRequest, project: Project) -> HttpResponse:
-    form = PromptForm(request.POST if request.method == "POST" else None, initial=_initial(request, project))
-    if request.method == "POST" and form.is_valid():
-        saved = services.publish_prompt(project=project, **form.cleaned_data)
-        messages.success(request, f"{saved} is published.")
-        return redirect("prompt", slug=project.slug, pk=saved.pk)
+    if request.method == "POST":
+        form = PromptForm(request.POST, project=project)
+    else:
+        form = PromptForm(initial=_initial(request, project), project=project)
     context = _context(project) | {"form": form}
+    if request.method == "POST" and form.is_valid():
+        texts = {name: form.cleaned_data[name] for name in ("name", "system", "user")}
+        base = form.base_version()
+        try:
+            saved = publish_prompt(project=project, **texts, base=base)
+        except NewerPromptError as error:
+            _tell_of_newer(form, error.newest, base)
+            context |= {"newest": error.newest, "started": form.cleaned_data["base"] if base else None}
+        else:
+            if saved.version != base:
+                messages.success(request, f"{saved} is published.")
+                return redirect("prompt", slug=project.slug, pk=saved.pk)
+            form.add_error(None, f"This is {saved} letter by letter, so there is nothing to publish.")
     return render(request, "llm/prompt_new.html", context, status=422 if form.errors else 200)
 
 
-def _preview(request: MemberRequest, project: Project, prompt: Prompt) -> dict[str, Any]:
-    """The prompt as a model would read it, for the first item of a dataset and an instrument: those that were chosen,
-    else those of the newest job, else the first ones."""
-    datasets = project.datasets.filter(Exists(Item.objects.filter(dataset=OuterRef("pk"))))
-    instruments = project.instruments.all()
-    job = job_for_preview(prompt)
-    dataset = _chosen(datasets, request.GET.get("dataset", ""), job.dataset_id if job else 0)
-    instrument = _chosen(instruments, request.GET.get("instrument", ""), job.instrument_id if job else 0)
-    item = dataset.items.first() if dataset else None
-    context: dict[str, Any] = {"datasets": datasets, "instruments": instruments, "item": item, "instrument": instrument}
-    if item and instrument:
-        try:
-            content = dict(ordered(item.content, dataset.field_order))
-            context["preview"] = prompt_messages(prompt, instrument.questionnaire.questions, content)
-        except PromptError as error:
-            context["fault"] = str(error)
+def _tell_of_newer(form: PromptForm, newest: Prompt, base: int) -> None:
+    """The text stays; publishing once more builds on the newest version, which the author now knows."""
+    start = f"your text started from version {base}" if base else "your text did not start from it"
+    form.add_error(
+        None,
+        f"There is {newest} by now, and {start}: publish again to make yours version {newest.version + 1}, "
+        "or choose another name.",
+    )
+    form.data = {name: form.data[name] for name in form.data} | {"base": str(newest.pk)}
+
+
+def _preview(parameters: QueryDict, prompt: Prompt, choice: Choice) -> dict[str, Any]:
+    """The chosen item as a model would read it, the ways to the items beside it, and the tokens of a sample."""
+    assert choice.item
+    context: dict[str, Any] = {"sample": sample(prompt, choice)}
+    try:
+        context["preview"] = rendered(prompt, choice, choice.item)
+    except PromptError as error:
+        context["fault"] = str(error)
+    for name, item in zip(("previous_url", "next_url"), neighbours(choice.item), strict=True):
+        if item:
+            there = parameters.copy()
+            there["dataset"], there["item"] = str(item.dataset_id), item.external_id
+            context[name] = f"?{there.urlencode()}#preview"
     return context
 
 
-def _chosen(rows: Iterable[Any], pk: str, otherwise: int) -> Any:
-    """The row with this id, else the one with the other id, else the first one; None without rows."""
-    by_pk = {str(row.pk): row for row in rows}
-    return by_pk.get(pk) or by_pk.get(str(otherwise)) or next(iter(by_pk.values()), None)
+def _version(versions: list[Prompt], pk: str) -> Prompt | None:
+    return next((version for version in versions if str(version.pk) == pk), None)
 
 
-def _initial(request: MemberRequest, project: Project) -> dict[str, str]:
+def _initial(request: MemberRequest, project: Project) -> dict[str, Any]:
     """The fields of the version that the new one starts from (?from=its id), or an example."""
     start = request.GET.get("from", "")
     found = project.prompts.filter(pk=int(start)).first() if start.isascii() and start.isdigit() else None
-    return {"name": found.name, "system": found.system, "user": found.user} if found else EXAMPLE
+    return {"name": found.name, "system": found.system, "user": found.user, "base": found.pk} if found else EXAMPLE
 
 
 def _context(project: Project) -> dict[str, Any]:

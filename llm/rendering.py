@@ -5,11 +5,11 @@ Pure code: the same template and variables always give the same text. What could
 """
 
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from jinja2 import Template, TemplateError, TemplateSyntaxError, UndefinedError, meta
+from jinja2 import Template, TemplateError, TemplateSyntaxError, UndefinedError, meta, nodes
 
 from llm.sandbox import PromptSandbox, bounded
 
@@ -32,7 +32,14 @@ _UNREADABLE = (TemplateError, RecursionError, ValueError, SyntaxError, MemoryErr
 
 
 class PromptError(ValueError):
-    """A prompt that cannot be used; the text is one sentence that says where and what to do."""
+    """A prompt that cannot be used; the text is one sentence that says where and what to do.
+
+    `line` is the line of the template, from 1, where one is known.
+    """
+
+    def __init__(self, sentence: str, line: int | None = None) -> None:
+        super().__init__(sentence)
+        self.line = line
 
 
 _SANDBOX = PromptSandbox()
@@ -63,6 +70,39 @@ def template_variables(source: str) -> set[str]:
     return meta.find_undeclared_variables(_SANDBOX.parse(source))
 
 
+def template_paths(source: str) -> list[tuple[str, ...]]:
+    """What a template reads of each top-level name that it does not set itself, sorted; a path of one name is the
+    whole value. Raises PromptError when it is malformed.
+
+    >>> template_paths("{{ item.text | upper }} {% for q in questions %}{{ q.text }}{% endfor %}{{ persona['age'] }}")
+    [('item', 'text'), ('persona', 'age'), ('questions',)]
+    """
+    free = template_variables(source)
+    return sorted({path for path in _paths(_SANDBOX.parse(source)) if path[0] in free})
+
+
+def _paths(node: nodes.Node) -> Iterator[tuple[str, ...]]:
+    if path := _path(node):
+        yield path
+        return
+    called = node.node if isinstance(node, nodes.Call) else None
+    if isinstance(called, nodes.Getattr):  # a method: what is read is the value that has it
+        node = nodes.List([called.node, *node.args, *(option.value for option in node.kwargs)])  # type: ignore[attr-defined]
+    for child in node.iter_child_nodes():
+        yield from _paths(child)
+
+
+def _path(node: nodes.Node) -> tuple[str, ...]:
+    """The names from the top-level one to the node's own; () when it is something else than a name in a name."""
+    if isinstance(node, nodes.Name):
+        return (node.name,)
+    if isinstance(node, nodes.Getattr) and (path := _path(node.node)):
+        return (*path, node.attr)
+    if isinstance(node, nodes.Getitem) and isinstance(node.arg, nodes.Const) and isinstance(node.arg.value, str):
+        return (*path, node.arg.value) if (path := _path(node.node)) else ()
+    return ()
+
+
 def check_template(source: str) -> None:
     """Raise PromptError with one sentence (line and what) when the template is malformed; return nothing otherwise."""
     if len(source) > MAX_TEMPLATE_CHARACTERS:
@@ -70,7 +110,7 @@ def check_template(source: str) -> None:
     try:
         _compiled(source)
     except TemplateSyntaxError as error:
-        raise PromptError(f"Line {error.lineno}: {_as_sentence(error.message)}") from error
+        raise PromptError(f"Line {error.lineno}: {_as_sentence(error.message)}", error.lineno) from error
     except _UNREADABLE as error:
         raise PromptError(f"The prompt cannot be read: {_as_sentence(str(error))}") from error
 
@@ -85,7 +125,7 @@ def _render(source: str, variables: Mapping[str, Any], role: str) -> str:
         check_template(source)
     except PromptError as error:
         text = str(error)
-        raise PromptError(f"{role.capitalize()} prompt: {text[0].lower()}{text[1:]}") from error
+        raise PromptError(f"{role.capitalize()} prompt: {text[0].lower()}{text[1:]}", error.line) from error
     parts, length = [], 0
     try:
         with bounded():

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from celery import current_app
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Count, Max
 from django.utils import timezone
 
@@ -20,7 +20,7 @@ from llm.models import Call, Endpoint, Job, Prompt
 from llm.orders import movable
 from llm.parsing import check_mode
 from llm.planning import prompt_tokens_each
-from llm.rendering import check_template
+from llm.prompt_publishing import publish_prompt
 from llm.selection import planned_items
 from materials.fitting import missing_fields
 from materials.models import Dataset, Instrument
@@ -39,21 +39,6 @@ MOVING = (Job.OptionOrders.BOTH, Job.OptionOrders.ROTATED)
 
 class JobError(ValueError):
     """A job that cannot be planned; the text says why and what to do."""
-
-
-@transaction.atomic
-def publish_prompt(*, project: Project, name: str, system: str, user: str) -> Prompt:
-    """A new version of the prompt; the latest one again when nothing changed. Raises PromptError when malformed."""
-    check_template(system)
-    check_template(user)
-    with connection.cursor() as cursor:  # two publishers at once would draw the same version number
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtext(%s), %s)", [f"prompt {name}", project.pk])
-    versions = Prompt.objects.filter(project=project, name=name)
-    latest = versions.order_by("-version").first()
-    if latest and (latest.system, latest.user) == (system, user):
-        return latest
-    number = (versions.aggregate(top=Max("version"))["top"] or 0) + 1
-    return Prompt.objects.create(project=project, name=name, version=number, system=system, user=user)
 
 
 def plan_job(

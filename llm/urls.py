@@ -18,4 +18,5 @@ urlpatterns = [
     path("prompts/", prompt_views.prompts, name="prompts"),
     path("prompts/new/", prompt_views.prompt_new, name="prompt_new"),
     path("prompts/<int:pk>/", prompt_views.prompt, name="prompt"),
+    path("prompts/<int:pk>/changes/", prompt_views.prompt_changes, name="prompt_changes"),
 ]

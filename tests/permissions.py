@@ -337,6 +337,7 @@ ROWS: dict[str, Row] = {
     ),
     "prompts": Row(**READERS),
     "prompt": Row(**READERS, kwargs=lambda w: {"slug": w.project.slug, "pk": w.prompt.pk}),
+    "prompt_changes": Row(**READERS, kwargs=lambda w: {"slug": w.project.slug, "pk": w.prompt.pk}),
     "prompt_new": Row(**MANAGERS),
     "prompt_new post": Row(**answers(MANAGERS, 422), method="post"),
     # evaluation

@@ -12,7 +12,7 @@ from llm.services import JobError, pause_job
 from llm.templatetags.llm_words import duration
 from projects.models import Project
 from responses.services import get_respondent
-from tests.llm.jobs import CHOICE, USER, JobMaker, counts, run_here
+from tests.llm.jobs import CHOICE, JobMaker, counts, run_here
 from tests.model_server import Script, ScriptedModelServer
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -155,23 +155,6 @@ def test_a_viewer_reads_and_sees_no_buttons(jobs: JobMaker, viewer, client_as):
     assert "Progress" in page
 
 
-def test_prompts_are_published_in_versions_and_previewed_on_a_real_item(jobs: JobMaker, client):
-    job = jobs.plan("http://127.0.0.1:9/v1")
-    new = reverse("prompt_new", args=[jobs.project.slug])
-    assert USER.splitlines()[0] in client.get(f"{new}?from={job.prompt_id}").context["form"].initial["user"]
-    bad = client.post(new, {"name": "ask", "user": "{{ item.text"})
-    assert bad.status_code == 422
-    assert "Line 1" in text(bad)
-    page = text(
-        client.post(new, {"name": "ask", "user": "Read <b>: {{ item.text }}\r\n{{ answer_format }}"}, follow=True)
-    )
-    assert "ask v2 is published." in page
-    assert "It uses answer_format, item." in page
-    assert "Read &lt;b&gt;: Scenario 0 Answer with one JSON object" in page
-    assert Prompt.objects.get(version=2).user == "Read <b>: {{ item.text }}\n{{ answer_format }}"
-    assert "no &quot;nothing&quot;" in text(client.post(new, {"name": "x", "user": "{{ item.nothing }}"}, follow=True))
-
-
 def test_the_questions_of_the_chosen_instrument_can_be_ticked(jobs: JobMaker, client, make_instrument):
     template = jobs.plan("http://127.0.0.1:9/v1")
     address = reverse("job_plan", args=[jobs.project.slug])
@@ -213,21 +196,6 @@ def test_items_without_what_the_questions_show_cannot_be_planned(jobs: JobMaker)
     with pytest.raises(JobError, match=r"^Item scenarios-5-0 has no field left, which the questions show; choose"):
         jobs.plan("http://127.0.0.1:9/v1", questions=[CHOICE | {"options": options}])
     assert not Job.objects.exists()
-
-
-def test_a_prompt_is_previewed_with_what_its_jobs_use_and_a_new_one_starts_from_an_example(
-    jobs: JobMaker, client, make_dataset, make_instrument
-):
-    make_dataset(jobs.project, n=1, slug="first")
-    job = jobs.plan("http://127.0.0.1:9/v1", n=2)
-    make_instrument(jobs.project, [CHOICE | {"text": "Another one?"}], name="aaa")
-    page = client.get(reverse("prompt", args=[jobs.project.slug, job.prompt_id]))
-    assert (page.context["item"].dataset, page.context["instrument"]) == (job.dataset, job.instrument)
-    example = client.get(reverse("prompt_new", args=[jobs.project.slug])).context["form"].initial
-    page = client.post(reverse("prompt_new", args=[jobs.project.slug]), {"name": "example", **example}, follow=True)
-    assert "text: Scenario 0" in text(page)
-    assert "A. Yes B. No" in text(page)
-    assert "Answer with one JSON object" in text(page)
 
 
 @pytest.mark.parametrize("name", ["jobs", "job", "job_live", "calls"])
