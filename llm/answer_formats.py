@@ -22,6 +22,7 @@ ANSWER_MODES: tuple[tuple[AnswerMode, str], ...] = (
     ("sentence_last", "A fixed sentence, lenient: the last of them"),
 )
 
+MINIMUM_SENTENCE = 2  # characters beside the option, as in "({letter})"
 NO_CONTENT: Mapping[str, Any] = {}
 
 _LETTERED = ("choice", "multi", "pairwise")
@@ -97,6 +98,10 @@ def check_mode(mode: AnswerMode, sentence: str, questions: Sequence[Any]) -> Non
 def _check_sentence(sentence: str, question: Any) -> None:
     if sentence.count("{letter}") + sentence.count("{text}") != 1:
         raise ValueError("The answer sentence needs {letter} or {text} exactly once.")
+    if len(sentence.replace("{letter}", "").replace("{text}", "").strip()) < MINIMUM_SENTENCE:
+        raise ValueError(
+            "The answer sentence needs words around {letter} or {text}; any option named in passing would count."
+        )
     if question.kind == "scale" and "{letter}" in sentence:
         raise ValueError(f"The points of the scale {question.code} have no letters; use {{text}} in the sentence.")
 

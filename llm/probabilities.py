@@ -68,7 +68,7 @@ def option_probabilities(
     an option's text is `other`.
 
     Undefined (None) when the reply is not read as an answer, its place is not unique, tokens and text differ, or no
-    alternatives were sent.
+    alternatives were sent. Raises ValueError when the mode or the order does not fit the question.
 
     >>> from materials.questions import parse_questions
     >>> options = [{"code": "y", "text": "Yes"}, {"code": "n", "text": "No"}]
@@ -164,6 +164,8 @@ def _answer(tokens: Sequence[Token], text: str) -> tuple[int, str]:
     """
     joined = without_end_marks("".join(token.text for token in tokens))
     answer = text.strip() or split_think(joined)[0]
+    if answer.endswith(joined):  # of a very long reply only the last tokens are kept
+        answer = joined
     if not joined.endswith(answer):
         places = [index for index, character in enumerate(joined) if character in _SOUND]
         wanted = [character for character in answer if character in _SOUND]
@@ -223,7 +225,7 @@ def _alternatives(token: Token) -> tuple[float, list[tuple[str, float]]]:
 def _after(text: str, lead: str) -> str | None:
     """What an alternative writes from the answer's first character on; None if it does not lead there.
 
-    White space and emphasis before the answer are free: ` "A` leads where `"B` does, `**A` where `B` does.
+    White space before the answer is free: ` "A` leads where `"B` does.
     """
     position = 0
     for character in lead:

@@ -45,6 +45,7 @@ def test_every_mode_has_a_name_for_forms():
         ("sentence", VERDICT, [WHY], "why is a multi"),
         ("sentence", "The answer is clear.", [NORM], "needs {letter} or {text} exactly once"),
         ("sentence_last", "{letter} or {text}", [NORM], "needs {letter} or {text} exactly once"),
+        ("sentence", " {letter}.", [NORM], "needs words around {letter}"),
         ("sentence", VERDICT, [SURE], "The points of the scale sure have no letters"),
     ],
 )

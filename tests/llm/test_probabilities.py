@@ -142,6 +142,8 @@ def test_tokens_that_do_not_add_up_to_the_reply_are_aligned_from_its_end():
     answer = ['{"better": "', ("B", {"B": 0.7, "A": 0.3}), '", "why": "caf', "\ufffd", "\ufffd", '"}', "<|im_end|>"]
     text = '{"better": "B", "why": "café"}'
     assert shares_of([*reasoning, *answer], BETTER, text=text)[0] == {"first": 0.3, "second": 0.7}
+    kept = ["long ago. I go with", (" B", {" B": 0.7, " A": 0.3}), "."]  # the last of very many tokens
+    assert shares_of(kept, BETTER, text="It was long ago. I go with B.")[0] == {"first": 0.3, "second": 0.7}
     assert "key stands in 2" in reason_for(['{"better": "B"} ', *answer], BETTER)
     assert reason_for(answer, BETTER, text='{"better": "A"}') == "The tokens do not say what the reply says."
 
