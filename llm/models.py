@@ -248,6 +248,7 @@ class Call(models.Model):
     claimed_by = models.UUIDField(null=True, blank=True)  # the shard that holds it
     lease_until = models.DateTimeField(null=True, blank=True)
     attempts = models.PositiveIntegerField(default=0)
+    parse_attempts = models.PositiveSmallIntegerField(default=0)  # replies of batches that could not be read
     fingerprint = models.CharField(max_length=64, blank=True)
     messages = models.JSONField(default=list)
     reply = models.JSONField(null=True, blank=True)  # the raw body of the last reply
@@ -296,3 +297,60 @@ class Call(models.Model):
         """The persona that the call's respondent answers as; {} for the model as itself."""
         own = ("model", "endpoint", "persona")
         return {name: value for name, value in self.respondent.attributes.items() if name not in own}
+
+
+class Batch(models.Model):
+    """Calls of a job that the endpoint's server has as one batch, or is about to get.
+
+    The row is there before anything is sent, and its key goes along, so that whoever comes after a killed worker finds
+    the batch at the server instead of sending it again. The calls are held by the key as by a shard.
+    """
+
+    class Status(models.TextChoices):
+        PREPARING = "preparing", "Being written"  # nothing was sent yet
+        SENDING = "sending", "Being sent"  # the server may know of it
+        UNDERWAY = "underway", "Under way"
+        COLLECTED = "collected", "Collected"
+        FAILED = "failed", "Failed"  # its calls went back to the job
+        LOST = "lost", "Not made"  # it never came to be at the server
+
+    OPEN = (Status.PREPARING, Status.SENDING, Status.UNDERWAY)
+
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="batches")
+    key = models.UUIDField(unique=True, default=uuid.uuid4)
+    status = models.CharField(max_length=20, choices=Status.choices, default=Status.PREPARING)
+    n_requests = models.PositiveIntegerField(default=0)  # lines of its file
+    server_id = models.CharField(max_length=200, blank=True)
+    server_status = models.CharField(max_length=40, blank=True)  # in the server's word
+    n_completed = models.PositiveIntegerField(default=0)  # by the server's count
+    n_failed = models.PositiveIntegerField(default=0)
+    files = models.JSONField(default=dict)  # at the server: input, output, error and their ids, until deleted
+    files_problem = models.CharField(max_length=500, blank=True)  # why they are there still
+    problem = models.CharField(max_length=500, blank=True)
+    cancel_asked = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+    sent_at = models.DateTimeField(null=True, blank=True)  # just before the server was asked to make it
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(status__in=["preparing", "sending", "underway", "collected", "failed", "lost"]),
+                name="batch_status_known",
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(status="underway") | ~models.Q(server_id=""), name="batch_under_way_has_an_id"
+            ),
+            models.UniqueConstraint(
+                fields=["job", "server_id"], condition=~models.Q(server_id=""), name="batch_once_a_server_id"
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["job"], condition=models.Q(status__in=["preparing", "sending", "underway"]), name="batch_open"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"batch {self.pk} of job {self.job_id}"
