@@ -180,7 +180,7 @@ def test_whatever_happens_the_limit_keeps_its_bounds_and_recovers(maximum: int, 
 
 def test_a_server_that_has_become_slower_for_good_is_used_fully_again():
     limits = AdaptiveConcurrency(64, start=64)
-    sizes = []
+    sizes: list[int] = []
     for _ in range(80):
         answer_round(limits, 0.2 if len(sizes) < 5 else 2.0)
         sizes.append(limits.limit)
