@@ -1,6 +1,8 @@
 """The embedded model, started for real: it answers one constrained question, and leaves when it should."""
 
+import asyncio
 import json
+import math
 import os
 import signal
 import subprocess
@@ -25,6 +27,7 @@ from config.model_server import (
 )
 from llm.endpoint_config import EndpointConfig
 from llm.parsing import answer_schema, parse_reply
+from llm.probing import probe
 from materials.questions import parse_questions
 
 ROOT = Path(__file__).parents[2]
@@ -78,6 +81,29 @@ def test_it_answers_a_constrained_question(server, ask_once):
     letter = json.loads(reply.text)["norm"]
     parsed = parse_reply(reply.text, questions, orders)
     assert (parsed.status, parsed.values) == ("ok", {"norm": {"A": "no", "B": "yes"}[letter]})
+
+
+@needs_wheels
+def test_the_probe_finds_out_what_it_can_do(server):
+    endpoint = EndpointConfig(base_url=f"{server[1]}/v1", api_key=KEY, model=MODEL_NAME, timeout_seconds=60)
+    found = asyncio.run(probe(endpoint))
+    wanted = {"ok": True, "server": "llama.cpp", "keeps_token_limit": True, "json_mode": "json_schema"}
+    wanted |= {"logprobs": True, "max_top_logprobs": 20, "batch": False, "supports_seed": True, "system_role": True}
+    assert {name: found[name] for name in wanted} == wanted, found["sentences"]
+
+
+@needs_wheels
+def test_its_log_probabilities_add_up_to_the_answer(server, ask_once):
+    endpoint = EndpointConfig(
+        base_url=f"{server[1]}/v1", api_key=KEY, model=MODEL_NAME, timeout_seconds=60, supports_logprobs=True
+    )
+    reply = ask_once(endpoint, schema=None, temperature=0, max_tokens=8, top_logprobs=20)
+    assert "".join(token.text for token in reply.logprobs).strip() == reply.text
+    for token in reply.logprobs:
+        assert token.logprob == token.top[0][1]  # at temperature 0 the likeliest is taken
+        assert len(token.top) == 20
+        assert 0 < sum(math.exp(logprob) for _, logprob in token.top) < 1.001
+    assert "logprobs" not in reply.raw["choices"][0]
 
 
 @needs_wheels
