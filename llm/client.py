@@ -19,7 +19,7 @@ from llm.endpoint_config import EndpointConfig, JsonMode, Parameters
 from llm.replies import Reply, read_body, redacted, status_fault, transport_fault
 from llm.transport import BodyTooLargeError, BoundedTransport, MetadataAddressError
 
-__all__ = ["TRANSPORT_ERRORS", "Reply", "ask", "open_client", "request_body"]
+__all__ = ["TRANSPORT_ERRORS", "Reply", "ask", "fault_of", "open_client", "request_body"]
 
 # InvalidURL is no HTTPError; ValueError covers UnicodeError, ipaddress.AddressValueError and refused headers.
 TRANSPORT_ERRORS = (
@@ -28,13 +28,18 @@ TRANSPORT_ERRORS = (
 _NO_KEY = "none"  # the library insists on a key; servers without keys ignore it
 
 
-def open_client(endpoint: EndpointConfig, *, resolver: AbstractResolver | None = None) -> openai.AsyncOpenAI:
+def open_client(
+    endpoint: EndpointConfig,
+    *,
+    resolver: AbstractResolver | None = None,
+    transport: BoundedTransport | None = None,
+) -> openai.AsyncOpenAI:
     """A client to share among all calls of one event loop; use it as `async with`. Raises InvalidURL.
 
     Redirects are not followed: a server that was allowed must not be able to send us on to one that was not.
-    `resolver`: as for BoundedTransport.
+    `resolver`: as for BoundedTransport. `transport`: another one, to the same server.
     """
-    transport = BoundedTransport(endpoint.base_url, resolver=resolver)
+    transport = transport or BoundedTransport(endpoint.base_url, resolver=resolver)
     client = openai.AsyncOpenAI(
         base_url=endpoint.base_url,
         api_key=endpoint.api_key or _NO_KEY,
@@ -68,14 +73,19 @@ async def ask(
             # completion would cost more time than everything else on this path.
             text = await client.post("/chat/completions", cast_to=str, body=body)
         reply = read_body(text, wants_json="response_format" in body)
-    except openai.APIStatusError as error:
-        response = error.response
-        reply = status_fault(error.status_code, _text_of(response), response.headers, now=time.time())
-    except TimeoutError:
-        reply = transport_fault(f"No answer within {endpoint.timeout_seconds:g} s.")
     except TRANSPORT_ERRORS as error:
-        reply = _transport_fault(error, endpoint)
+        reply = fault_of(error, endpoint)
     return redacted(replace(reply, latency_seconds=time.perf_counter() - started), endpoint.api_key)
+
+
+def fault_of(error: Exception, endpoint: EndpointConfig) -> Reply:
+    """The Reply for one of TRANSPORT_ERRORS, before its key is taken out (`redacted`)."""
+    if isinstance(error, openai.APIStatusError):
+        response = error.response
+        return status_fault(error.status_code, _text_of(response), response.headers, now=time.time())
+    if isinstance(error, TimeoutError):
+        return transport_fault(f"No answer within {endpoint.timeout_seconds:g} s.")
+    return _transport_fault(error, endpoint)
 
 
 def request_body(

@@ -5,6 +5,8 @@ Pure code, apart from the connections.
 
 import ipaddress
 import socket
+from collections.abc import AsyncIterator
+from typing import cast
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -58,8 +60,7 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
         )
         async with answer:
             content = await _read(answer)
-        headers = [(name, value) for name, value in answer.headers.items() if name.lower() not in _UNDONE_HEADERS]
-        return httpx2.Response(answer.status, headers=headers, content=content, request=request)
+        return httpx2.Response(answer.status, headers=_kept_headers(answer), content=content, request=request)
 
     async def aclose(self) -> None:
         if self._session is not None:
@@ -77,6 +78,54 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
                 timeout=aiohttp.ClientTimeout(total=None),  # the callers' is for the whole attempt
             )
         return self._session
+
+
+class FileTransport(BoundedTransport):
+    """For files, which are not held in memory on their way to the server and back; what comes has at most `most` bytes.
+
+    A response must be read or closed, as always with httpx2.
+    """
+
+    def __init__(self, base_url: str, *, most: int, resolver: AbstractResolver | None = None) -> None:
+        super().__init__(base_url, resolver=resolver)
+        self._most = most
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        # With its length, where that is known: not every server takes a body in chunks.
+        not_sent = _OWN_HEADERS - {"content-length"}
+        whole = isinstance(request.stream, httpx2.ByteStream)
+        answer = await self._open_session().request(
+            request.method,
+            str(request.url),
+            headers={name: value for name, value in request.headers.items() if name not in not_sent},
+            data=(request.content or None) if whole else aiter(cast(httpx2.AsyncByteStream, request.stream)),
+            allow_redirects=False,
+            proxy=self._proxy,
+        )
+        stream = _Received(answer, self._most if answer.ok else MAX_BODY_BYTES)
+        return httpx2.Response(answer.status, headers=_kept_headers(answer), stream=stream, request=request)
+
+
+class _Received(httpx2.AsyncByteStream):
+    def __init__(self, answer: aiohttp.ClientResponse, most: int) -> None:
+        self._answer, self._most = answer, most
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for part in self._answer.content.iter_any():
+            size += len(part)
+            if size > self._most:
+                raise BodyTooLargeError(
+                    f"The server's file is longer than {self._most // 2**20} MB; it was not read on"
+                )
+            yield part
+
+    async def aclose(self) -> None:
+        self._answer.close()
+
+
+def _kept_headers(answer: aiohttp.ClientResponse) -> list[tuple[str, str]]:
+    return [(name, value) for name, value in answer.headers.items() if name.lower() not in _UNDONE_HEADERS]
 
 
 async def _read(answer: aiohttp.ClientResponse) -> bytes:
