@@ -3,10 +3,9 @@
 from typing import Any
 
 from django import forms
-from django.forms import BoundField
 
 from llm.models import Prompt
-from llm.prompt_preview import CONDITION, Choice
+from llm.prompt_preview import ATTRIBUTES, CONDITION, Choice
 from llm.rendering import PromptError, check_template
 from projects.models import Project
 
@@ -34,7 +33,7 @@ class PromptForm(forms.Form):
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["base"].queryset = project.prompts.all()  # type: ignore[attr-defined]
-        self._excerpts: dict[str, str] = {}
+        self.excerpts: dict[str, str] = {}  # by field: the lines around a fault
 
     def clean_system(self) -> str:
         return self._template("system")
@@ -48,7 +47,7 @@ class PromptForm(forms.Form):
             check_template(source)
         except PromptError as error:
             if error.line:
-                self._excerpts[name] = excerpt(source, error.line)
+                self.excerpts[name] = excerpt(source, error.line)
             raise forms.ValidationError(str(error)) from error
         return source
 
@@ -56,10 +55,6 @@ class PromptForm(forms.Form):
         """The number of the version with this name that the author knows; 0 for none."""
         base: Prompt | None = self.cleaned_data["base"]
         return base.version if base and base.name == self.cleaned_data["name"] else 0
-
-    def rows(self) -> list[tuple[BoundField, str]]:
-        """The fields that are seen, with the lines around a fault."""
-        return [(field, self._excerpts.get(field.name, "")) for field in self.visible_fields()]
 
 
 class PreviewForm(forms.Form):
@@ -72,16 +67,19 @@ class PreviewForm(forms.Form):
     age_group = forms.ChoiceField(label="Age group")
     gender = forms.ChoiceField()
 
-    def __init__(self, choice: Choice, countries: list[str]) -> None:
+    def __init__(self, choice: Choice, countries: list[str] | None) -> None:
+        """Without countries the prompt reads no persona."""
         super().__init__(initial=_shown(choice))
         options = {
             "dataset": [(dataset.pk, str(dataset)) for dataset in choice.datasets],
             "instrument": [(instrument.pk, str(instrument)) for instrument in choice.instruments],
-            "country": [("", "none"), *((country, country) for country in countries)],
+            "country": [("", "none"), *((country, country) for country in countries or ())],
         }
         options |= {name: [("", "none"), *groups] for name, groups in GROUPS.items()}
         for name, choices in options.items():
             self.fields[name].choices = choices  # type: ignore[attr-defined]
+        for name in ATTRIBUTES if countries is None else ():
+            del self.fields[name]
         for factor, text in choice.given.items():
             levels = [(level, level) for level in choice.levels.get(factor, {})]
             name = CONDITION + factor

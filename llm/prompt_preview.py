@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from django.db.models import Count, Exists, F, Func, JSONField, OuterRef, Q, QuerySet, Value, Window
-from django.db.models.functions import RowNumber
+from django.db.models import Count, Exists, F, Func, JSONField, Max, Min, OuterRef, Q, Value
 from django.db.models.lookups import IsNull
 
 from llm.grid import Factor
@@ -139,7 +138,7 @@ def uses(prompt: Prompt, dataset: Dataset | None) -> list[Use]:
 def sample(prompt: Prompt, choice: Choice) -> Sample:
     """Tokens of items that lie evenly spread over the dataset."""
     assert choice.dataset
-    items = _spread(choice.dataset.items.all())
+    items = _spread(choice.dataset)
     found = Sample(len(items))
     for item in items:
         try:
@@ -148,7 +147,7 @@ def sample(prompt: Prompt, choice: Choice) -> Sample:
             found.faults.append((item, str(error)))
             continue
         tokens = {role: estimated_tokens(texts[role]) if role in texts else 0 for role in ("system", "user")}
-        for name, number in (*tokens.items(), ("both", sum(tokens.values()))):
+        for name, number in (*tokens.items(), ("in all", sum(tokens.values()))):
             found.tokens.setdefault(name, []).append(number)
     return found
 
@@ -199,9 +198,12 @@ def _value(text: str, levels: Mapping[str, Any]) -> Any:
         return text
 
 
-def _spread(items: QuerySet[Item]) -> list[Item]:
-    """At most SAMPLED_ITEMS of them, by their place in the dataset."""
-    step = -(-items.count() // SAMPLED_ITEMS)
-    numbered = items.values("pk").annotate(place=Window(RowNumber(), order_by=["position", "pk"]))
-    places = range(1, step * SAMPLED_ITEMS + 1, max(1, step))
-    return list(items.filter(pk__in=[row["pk"] for row in numbered.filter(place__in=places)]))
+def _spread(dataset: Dataset) -> list[Item]:
+    """At most SAMPLED_ITEMS items at even distances, without reading those between them."""
+    ends = dataset.items.aggregate(first=Min("position"), last=Max("position"))
+    if ends["first"] is None:
+        return []
+    places = {ends["first"] + (ends["last"] - ends["first"]) * n // (SAMPLED_ITEMS - 1) for n in range(SAMPLED_ITEMS)}
+    nearest = [dataset.items.filter(position__gte=place).values("pk")[:1] for place in sorted(places)]
+    found = nearest[0].union(*nearest[1:], all=True) if len(nearest) > 1 else nearest[0]
+    return list(dataset.items.filter(pk__in=[row["pk"] for row in found]))

@@ -39,7 +39,8 @@ def prompt(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     }
     if choice.item and choice.instrument:
         context |= _preview(request.GET, found, choice)
-        context["form"] = PreviewForm(choice, known_countries(project))
+        reads_persona = any(use.path[0] == "persona" for use in context["uses"])
+        context["form"] = PreviewForm(choice, known_countries(project) if reads_persona else None)
     return render(request, "llm/prompt.html", context)
 
 
