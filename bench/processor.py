@@ -13,8 +13,12 @@ def tree_seconds(pid: int) -> float:
     """
     if not (PROC / "self" / "stat").exists():
         return float("nan")
-    ticks = own_ticks(pid) + sum(own_ticks(child) for child in _below(pid))
-    return ticks / os.sysconf("SC_CLK_TCK")
+    return sum(own_ticks(process) for process in tree(pid)) / os.sysconf("SC_CLK_TCK")
+
+
+def tree(pid: int) -> list[int]:
+    """This process and all below it; empty where there is no /proc."""
+    return [pid, *_below(pid)] if PROC.exists() else []
 
 
 def own_ticks(pid: int) -> int:

@@ -1,0 +1,81 @@
+"""`python -m bench.llm [--quick]`: jobs of models through the whole path, beside bare aiohttp and other libraries."""
+
+import argparse
+import os
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from bench.llm_targets import Target, verdict
+from bench.services import private_services
+from config.processes import Child, StartError, StopRequested, stop_on_signals
+
+PARTS = ("main", "flat", "faults", "limited", "killed", "planning")
+QUICK_PARTS = ("main", "faults", "planning")
+PEERS = ("inspect", "edsl")
+CALLS, QUICK_CALLS = 10_000, 2_000
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = parse(arguments)
+    stop_on_signals()
+    started = time.perf_counter()
+    try:
+        with private_services() as postgres:
+            targets = list(_measure(options, postgres, started))
+    except StopRequested:
+        print("Stopped.")
+    except StartError as error:
+        print(f"The benchmark could not go on: {error}")
+    else:
+        _say("all", f"{time.perf_counter() - started:.1f} s")
+        print("\n".join(verdict(targets)))
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """`calls`, `parts` and `peers` (name and Python of each) besides `quick`; ends the program on bad ones."""
+    parser = argparse.ArgumentParser(prog="python -m bench.llm", description="Measure jobs of models on this machine.")
+    parser.add_argument("--quick", action="store_true", help="smaller numbers and fewer parts, under a minute")
+    parser.add_argument("--calls", type=_calls, help=f"of the main part, a multiple of 8 (default {CALLS:,})")
+    parser.add_argument("--part", action="append", choices=PARTS, help="only this one; may be repeated")
+    parser.add_argument("--peer", action="append", choices=PEERS, default=[], help="compare; may be repeated")
+    parser.add_argument(
+        "--peer-python", action="append", default=[], metavar="PATH", help="a Python that has it: one for each --peer"
+    )
+    options = parser.parse_args(arguments)
+    options.calls = options.calls or (QUICK_CALLS if options.quick else CALLS)
+    options.parts = options.part or ([] if options.peer else QUICK_PARTS if options.quick else PARTS)
+    if len(options.peer_python) != len(options.peer):
+        parser.error("give one --peer-python for each --peer: the Python of an environment that has the library")
+    options.peers = list(zip(options.peer, options.peer_python, strict=True))
+    return options
+
+
+def _calls(text: str) -> int:
+    number = int(text)
+    if number < 8 or number % 8:
+        raise argparse.ArgumentTypeError(f"{text} is no multiple of 8, the number of personas")
+    return number
+
+
+def _measure(options: argparse.Namespace, postgres: Child, started: float) -> Iterator[Target]:
+    """The parts in turn, each with its line; yields what was measured against the targets, and nothing else."""
+    # Models can be imported once Django is set up, which private_services does.
+    from bench import llm_parts
+    from bench.llm_path import beat, make_site
+
+    folder = Path(os.environ["CONCORD_VAR"])
+    site = make_site(folder, postgres, items=llm_parts.items_needed(options.calls))
+    with beat(folder):
+        _say("services", f"started, migrated and filled in {time.perf_counter() - started:.1f} s")
+        for name, part in llm_parts.measure(site, options):
+            _say(name, part.line)
+            yield from part.targets
+
+
+def _say(name: str, text: str) -> None:
+    print(f"{name:10}{text}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
