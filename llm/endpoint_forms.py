@@ -1,6 +1,7 @@
 """The form of an endpoint."""
 
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 from django import forms
@@ -66,8 +67,8 @@ class EndpointForm(forms.ModelForm):
             "model": "As the server names it.",
             "key_variable": f"Its name starts with {settings.MODEL_KEY_VARIABLE_PREFIX}. The variable of the same name "
             "with _URL at its end says which server may get the key.",
-            "requests_per_minute": "Empty: no limit of the account is kept to.",
-            "tokens_per_minute": "Of prompts and answers together.",
+            "requests_per_minute": "Empty: no limit.",
+            "tokens_per_minute": "Of prompts and answers together. Empty: no limit.",
             "price_per_million_in": "In any currency, the same for both prices.",
             "batch_price_factor": "Of a live call's price: 0.5 where batches cost half.",
         }
@@ -76,6 +77,8 @@ class EndpointForm(forms.ModelForm):
         super().__init__(*args, **kwargs)
         for name, (lowest, highest) in BOUNDS.items():
             _bound(self.fields[name], lowest, highest)
+            if isinstance(stored := self.initial.get(name), Decimal):
+                self.initial[name] = f"{stored.normalize():f}"  # 0.5 and not 0.500
         if not self.instance.key_encrypted:
             del self.fields["forget_key"]
         self.model_names: list[str] = self.instance.capabilities.get("models") or []

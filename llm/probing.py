@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx2
 import openai
@@ -18,7 +19,7 @@ from llm.probe_questions import QUESTION, QUESTIONS, REFUSALS, TOKENS, Asker, an
 from llm.replies import load_json
 from llm.server_kinds import recognise_server
 
-_NAMES_KEPT = 1000  # of models
+_NAMES_KEPT, _NAME_LENGTH = 1000, 200  # of models
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ async def probe(endpoint: EndpointConfig) -> dict[str, Any]:
         listing, (reply, token_limit_field) = await asyncio.gather(_list_models(client, endpoint), _chat(asker))
         sentences = _about_models(endpoint, listing)
         if not answered(reply):
-            return _findings(endpoint, reply, listing, [*sentences, f"Chat does not work. {reply.error}"])
+            return _findings(endpoint, reply, listing, [*sentences, *_about_failure(endpoint, reply)])
         endpoint = replace(endpoint, token_limit_field=token_limit_field)
         sentences += _about_chat(reply, token_limit_field)
         asker = Asker(client, endpoint, thinks=thinks(reply))
@@ -74,7 +75,7 @@ async def _list_models(client: openai.AsyncOpenAI, endpoint: EndpointConfig) -> 
         return _Listing(headers=headers)
     entries = [entry for entry in data if isinstance(entry, dict) and "id" in entry]
     owners = {str(entry["owned_by"]) for entry in entries if entry.get("owned_by")}
-    return _Listing([str(entry["id"]) for entry in entries], owners, headers)
+    return _Listing([str(entry["id"])[:_NAME_LENGTH] for entry in entries], owners, headers)
 
 
 async def _chat(asker: Asker) -> tuple[Reply, TokenLimitField]:
@@ -102,6 +103,14 @@ def _about_models(endpoint: EndpointConfig, listing: _Listing) -> list[str]:
     sentences = [f"It lists {number} model{'' if number == 1 else 's'}."]
     if endpoint.model not in listing.names:
         sentences.append(f'"{endpoint.model}" is not among them; it may still be served under that name.')
+    return sentences
+
+
+def _about_failure(endpoint: EndpointConfig, reply: Reply) -> list[str]:
+    sentences = [f"Chat does not work. {reply.error}"]
+    somebody_answers = reply.status_code is not None and reply.status_code not in (401, 403)
+    if somebody_answers and not urlsplit(endpoint.base_url).path.strip("/"):
+        sentences.append("Most servers want /v1 at the end of the base URL; it has no path.")
     return sentences
 
 

@@ -11,7 +11,7 @@ from llm.endpoint_config import EndpointConfig, Parameters
 from llm.probing import probe
 from llm.server_kinds import KINDS, recognise_server
 from tests.llm.conftest import MESSAGES, SCHEMA, endpoint_of
-from tests.model_server import DIALECTS, Script, ScriptedModelServer
+from tests.model_server import DIALECTS, MODEL, Script, ScriptedModelServer
 
 # What each differs in from a server that can do everything.
 EXPECTED = {
@@ -127,10 +127,24 @@ def test_temperature_or_top_p_but_not_both():
     assert (found["supports_temperature"], found["supports_top_p"]) == (True, False)
 
 
+def test_names_of_models_are_kept_within_bounds():
+    found = probed(Script(models=[MODEL, "x" * 5000, *(f"m{number}" for number in range(2000))]))
+    assert (len(found["models"]), max(map(len, found["models"]))) == (1000, 200)
+    assert "It lists 2002 models." in found["sentences"]
+
+
 def test_no_money_left_says_so():
     found = probed(Script(dialect="deepseek", probabilities={"error_402": 1}))
     assert (found["ok"], found["server"]) == (False, "DeepSeek")
     assert found["sentences"][-1] == "Chat does not work. The server answered 402: scripted error_402."
+
+
+@pytest.mark.parametrize("dialect", ["ollama", "lm studio"])
+def test_an_address_without_its_path_is_told(dialect):
+    with ScriptedModelServer(Script(dialect=dialect)) as server:
+        found = asyncio.run(probe(endpoint_of(server, base_url=f"http://127.0.0.1:{server.port}")))
+    assert found["ok"] is False
+    assert found["sentences"][-1] == "Most servers want /v1 at the end of the base URL; it has no path."
 
 
 def test_a_busy_server_is_asked_again():

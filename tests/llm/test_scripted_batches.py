@@ -95,6 +95,15 @@ def test_an_expired_batch_keeps_what_was_answered_and_names_the_rest():
     assert len(expired) == 6
 
 
+def test_answers_can_get_lost():
+    with ScriptedModelServer(Script(batch_loses=2)) as server:
+        client = client_of(server)
+        _, batch = states_until_over(client, submit(client, [request(n) for n in range(5)]))
+        found = {line["custom_id"] for line in lines_of(client, batch.output_file_id)}
+    assert (batch.status, batch.request_counts.completed) == ("completed", 5)
+    assert found == {"call-0", "call-1", "call-2"}
+
+
 def test_a_cancelled_batch_keeps_what_was_answered():
     with ScriptedModelServer(Script(batch_polls=10)) as server:
         client = client_of(server)

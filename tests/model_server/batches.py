@@ -215,6 +215,7 @@ class Batches:
 
     def _finish(self, batch: _Batch, status: str) -> None:
         results, faults = self._results.pop(batch.id, ([], []))
+        results = results[: len(results) - self._script.batch_loses]
         if status == "expired":
             error = {"code": "batch_expired", "message": "This request was not executed before the batch expired."}
             for number, line in enumerate(batch.lines[batch.done :], batch.done):

@@ -55,8 +55,9 @@ class Script:
     probability of each token at that place.
 
     `batch_polls`: so many looks at a batch until it is done; `batch_seconds`: so long instead. `batch_fails` fails its
-    validation, `batch_expires_after` lets it expire after so many lines. `batch_behaviours` are faults of the requests
-    to /files and /batches themselves, used up in order of arrival.
+    validation, `batch_expires_after` lets it expire after so many lines, and the last `batch_loses` answers are in
+    neither file. `batch_behaviours` are faults of the requests to /files and /batches themselves, used up in order of
+    arrival.
     """
 
     behaviours: Sequence[str] = ()
@@ -78,6 +79,7 @@ class Script:
     batch_seconds: float | None = None
     batch_fails: bool = False
     batch_expires_after: int | None = None
+    batch_loses: int = 0
     batch_behaviours: Sequence[str] = ()
 
     def __post_init__(self) -> None:
