@@ -217,6 +217,9 @@ def test_sentences_with_texts():
     assert parse("I say: Yes, always", {**NORM, "options": options}, **say).values == {"norm": "always"}
     assert parse("I say: Yes.", {**NORM, "options": options}, **say).values == {"norm": "yes"}
     assert parse("I say: good", RATED, **say).values == {"sure": 3}
+    after = {"mode": "sentence", "sentence": "{text} it is"}
+    options = [{"code": "always", "text": "always"}, {"code": "yes", "text": "Yes, always"}]
+    assert parse("Yes, always it is", {**NORM, "options": options}, **after).values == {"norm": "yes"}
     same = parse("I say: x", BETTER, content={"one": "x", "two": "x"}, **say)
     assert same.problem == "better: two options have the same sentence, so no reply can tell them apart."
     assert parse("[[B]]", BETTER, mode="sentence", sentence="[[{letter}]]").values == {"better": "second"}

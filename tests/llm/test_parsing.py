@@ -3,7 +3,7 @@ import sys
 
 import jsonschema
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from llm.parsing import (
@@ -335,5 +335,7 @@ PARTS += ["The final decision is Response A.", "The final decision is Response "
     part=st.lists(st.sampled_from(PARTS), min_size=1, max_size=3).map("".join),
     mode=st.sampled_from([mode for mode, _ in ANSWER_MODES]),
 )
+@example(part="The final decision is Response A.", mode="sentence")
+@example(part='{"better": "A"} ', mode="auto")
 def test_a_long_reply_takes_no_more_steps_than_a_bounded_number(part, mode):
     assert lines_run(part * (400_000 // len(part)), mode) < 60_000

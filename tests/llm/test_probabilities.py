@@ -118,10 +118,38 @@ def test_a_reply_that_ends_where_options_are_open_leaves_them_open():
         ["Answer:", (" B", {" B": 0.7, " A": 0.3}), " because B", " is kind."],
         [("B", {"B": 0.7, "A": 0.3}), ". Because B fits."],
         ["**", ("B", {"B": 0.7, "A": 0.3}), "**"],
+        ["answer:", (" b", {" b": 0.7, " a": 0.3})],
     ],
 )
 def test_letters_in_words_are_found_where_they_were_read(way):
     assert shares_of(way, BETTER)[0] == {"first": 0.3, "second": 0.7}
+
+
+def test_quotes_and_emphasis_before_an_alternative_are_free():
+    way = [("B", {"B": 0.6, "(A": 0.2, "**": 0.1, "\n": 0.05, "#": 0.05}), "."]
+    assert shares_of(way, BETTER) == ({"first": 0.2, "second": 0.6}, 0.05, 0.15)
+
+
+def test_an_answer_that_is_a_letter_and_a_text_at_once_is_weighed_as_both():
+    options = [{"code": c, "text": text} for c, text in (("x", "none"), ("y", "B"), ("z", "Above"))]
+    way = ['{"norm": "', ("B", {"B": 0.5, "Above": 0.3, "A": 0.2}), '"}']
+    assert shares_of(way, {**NORM, "options": options}) == ({"x": 0, "y": 0.5, "z": 0.3}, 0, 0.2)
+
+
+def test_two_tokens_of_the_same_text_are_told_apart_by_their_probability():
+    top = (("Yes", math.log(0.6)), ("Yes", math.log(0.2)), ("No", math.log(0.2)))
+    rest = tokens((", always", {", always": 0.5, ", sometimes": 0.5}))
+    found, _ = option_probabilities([Token("Yes", math.log(0.6), top), *rest], ask(NORM), mode="label")
+    assert found.shares == pytest.approx({"yes": 0.3, "some": 0.3, "no": 0.2})
+    assert found.unresolved == pytest.approx(0.2)
+
+
+def test_options_that_differ_in_case_or_accents_only_are_not_mixed_up():
+    options = [{"code": "small", "text": "us"}, {"code": "large", "text": "US"}]
+    assert "spell another answer" in reason_for(["US"], {**NORM, "options": options}, mode="label")
+    options = [{"code": "acute", "text": "é1"}, {"code": "grave", "text": "è1"}]
+    broken = reason_for(['{"norm": "è1"}'], {**NORM, "options": options}, text='{"norm": "é1"}')
+    assert broken == "The tokens do not say what the reply says."
 
 
 def test_the_verdict_sentence_is_found_where_it_stands():
