@@ -11,18 +11,14 @@ import time
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from llm.asking import Asker, Gate, Halt, HaltedError
 from llm.client import open_client
 from llm.endpoint_config import EndpointConfig
-from llm.fingerprint import fingerprint
 from llm.ledger import Outcome
 from llm.limits import AdaptiveConcurrency, CircuitBreaker
 from llm.models import Call, Job
-from llm.parsing import answer_schema, parse_reply
-from llm.planning import call_messages
-from llm.rendering import PromptError
+from llm.preparing import render, reused
 from llm.slots import EndpointSlots
 
 BATCH_CALLS = 50
@@ -118,8 +114,8 @@ class Runner:
         groups = []
         for call in ready:
             earlier = known.get(call.fingerprint)
-            if earlier and (reused := self._reused(call, earlier)):
-                self._deliver(reused)
+            if earlier and (outcome := reused(self.job, call, earlier)):
+                self._deliver(outcome)
             elif reusable and call.fingerprint in self._groups:
                 self._groups[call.fingerprint].append(call)
             else:
@@ -130,63 +126,17 @@ class Runner:
         return groups
 
     def _render(self, call: Call) -> bool:
-        try:
-            call.messages = call_messages(self.job, call.item.content, self.job.grid[call.cell], call.orders)
-        except (PromptError, ValueError) as error:
-            self._deliver(Outcome(call, Call.Status.ERROR, {"problem": str(error)[:500]}))
-            return False
-        call.fingerprint = self._fingerprint(call)
-        return True
-
-    def _fingerprint(self, call: Call) -> str:
-        parameters = {
-            "temperature": self.job.temperature,
-            "max_tokens": self.job.max_tokens,
-            "top_p": self.job.top_p,
-            "seed": self.job.seed if self.endpoint.supports_seed else None,
-            "schema": answer_schema(self.job.questions, call.orders),
-            "json_mode": self.endpoint.json_mode,
-            "answer_mode": [self.job.answer_mode, self.job.answer_sentence],
-            "logprobs": self.job.logprobs and self.endpoint.supports_logprobs,
-        }
-        return fingerprint(
-            base_url=self.endpoint.base_url,
-            model=self.endpoint.model,
-            messages=call.messages,
-            parameters=parameters,
-            prompt_version=str(self.job.prompt_list[self.job.grid[call.cell].prompt].pk),
-            sample=call.sample,
-        )
-
-    def _reused(self, call: Call, earlier: Call) -> Outcome | None:
-        """The answer of an equal request, read anew: letters may stand for other codes in another instrument."""
-        parsed = parse_reply(
-            earlier.text,
-            self.job.questions,
-            call.orders,
-            content=call.item.content,
-            mode=self.job.mode,
-            sentence=self.job.answer_sentence,
-        )
-        if parsed.status != "ok":
-            return None
-        fields: dict[str, Any] = {
-            "text": earlier.text,
-            "reasoning": earlier.reasoning,
-            "values": parsed.values,
-            "parse_mode": parsed.mode,
-            "probabilities": earlier.probabilities,
-            "reused_from": earlier,
-            "problem": "",
-        }
-        return Outcome(call, Call.Status.OK, fields)
+        fault = render(self.job, self.endpoint, call)
+        if fault:
+            self._deliver(fault)
+        return fault is None
 
     async def _work(self, asker: Asker, group: list[Call]) -> None:
         """Ask the group's first call and give its answer to those that ask the same; without one, ask the next."""
         answered: Call | None = None
         while group:
             call = group[0]
-            outcome = self._reused(call, answered) if answered else None
+            outcome = reused(self.job, call, answered) if answered else None
             try:
                 outcome = outcome or await asker.answer(call)
             except HaltedError:

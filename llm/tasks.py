@@ -17,7 +17,8 @@ from redis.asyncio import Redis
 from llm import ledger, services
 from llm.endpoint_config import EndpointConfig
 from llm.limits import CircuitBreaker
-from llm.models import Call, Job
+from llm.models import Job
+from llm.preparing import find_answered
 from llm.querysets import mark_rate
 from llm.runner import Hooks, Runner
 from llm.slots import EndpointSlots
@@ -140,16 +141,9 @@ def _hooks(job: Job, shard: uuid.UUID) -> Hooks:
         running = Job.objects.filter(pk=job.pk, status=Job.Status.RUNNING)
         return running.values_list("endpoint__concurrency", flat=True).first() or 0
 
-    def find_answered(fingerprints: list[str]) -> dict[str, Call]:
-        found = Call.objects.filter(
-            fingerprint__in=fingerprints, status=Call.Status.OK, reused_from=None, job__project_id=job.project_id
-        )
-        columns = ("id", "fingerprint", "text", "reasoning", "probabilities")
-        return {call.fingerprint: call for call in found.only(*columns).order_by("-id")}
-
     return Hooks(
         claim=sync_to_async(lambda size: ledger.claim(job, shard, size=size)),
         settle=sync_to_async(lambda outcomes, requests: ledger.settle(job, shard, outcomes, requests=requests)),
         beat=sync_to_async(beat),
-        find_answered=sync_to_async(find_answered),
+        find_answered=sync_to_async(lambda fingerprints: find_answered(job, fingerprints)),
     )
