@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-from llm.answer_formats import NO_CONTENT, AnswerMode, Orders, labelled_options
+from llm.answer_formats import NO_CONTENT, AnswerMode, labelled_options
 from llm.answer_places import Place, find_place
 from llm.logprobs import Token
 from llm.parsing import Parsed, parse_reply
@@ -47,15 +47,14 @@ def option_probabilities(
     order: Sequence[str] = (),
     *,
     content: Mapping[str, Any] = NO_CONTENT,
-    key: str = "",
     mode: AnswerMode = "auto",
     sentence: str = "",
     text: str = "",
 ) -> tuple[OptionProbabilities | None, str]:
     """The options' probabilities where the reply answers a choice, pairwise or scale question; or None and why not.
 
-    `key`: the question's key in a JSON reply, by default its code. `mode` and `sentence`: as the reply was asked for.
-    `text`: the reply's own text, without reasoning; when given, the tokens have to say the same.
+    In a JSON reply that is the value of the question's key. `mode` and `sentence`: as the reply was asked for. `text`:
+    the reply's own text, without reasoning; when given, the tokens have to say the same.
 
     At the token that holds the answer's first character, each alternative a with probability p(a) counts for the one
     option that it spells or begins. What the reply did write may leave several options open ("Yes" of "Yes, always" and
@@ -83,8 +82,8 @@ def option_probabilities(
         return None, f"{question.code}: a {question.kind} question has no probabilities of single options."
     if not tokens:
         return None, "The server sent no log probabilities."
-    # Alone, under the key it was asked by: what the other questions got does not matter here.
-    alone = question.model_copy(update={"show_if": None, "code": key or question.code})
+    # That it was asked is settled; alone it has no other question to depend on.
+    alone = question.model_copy(update={"show_if": None})
     try:
         start, answer = _answer(tokens, text)
         parsed = parse_reply(answer, [alone], {alone.code: order}, content=content, mode=mode, sentence=sentence)
@@ -102,33 +101,6 @@ def option_probabilities(
     if spelled != code:
         return None, f"{alone.code}: the tokens spell another answer than the one that was read."
     return found, ""
-
-
-def reply_probabilities(
-    tokens: Sequence[Token],
-    questions: Sequence[Any],
-    orders: Orders,
-    *,
-    content: Mapping[str, Any] = NO_CONTENT,
-    mode: AnswerMode = "auto",
-    sentence: str = "",
-    text: str = "",
-) -> dict[str, dict[str, float]]:
-    """The shares by question code, for every question of the reply that has them; {} where none has."""
-    found = {}
-    for question in questions:
-        probabilities, _ = option_probabilities(
-            tokens,
-            question,
-            orders.get(question.code, ()),
-            content=content,
-            mode=mode,
-            sentence=sentence,
-            text=text,
-        )
-        if probabilities is not None:
-            found[question.code] = probabilities.shares
-    return found
 
 
 def normalised(shares: Mapping[str, float]) -> dict[str, float] | None:

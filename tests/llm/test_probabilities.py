@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from llm.logprobs import LOWEST, Token
-from llm.probabilities import normalised, option_probabilities, reply_probabilities, sampled_probabilities
+from llm.probabilities import normalised, option_probabilities, sampled_probabilities
 from materials.questions import parse_questions
 
 YES_NO = [
@@ -218,16 +218,10 @@ def test_a_question_that_hangs_on_another_one_is_found_too():
     ]
 
 
-def test_a_reply_to_several_questions_has_the_shares_of_those_with_options():
-    questions = [ask(NORM), ask({"kind": "text", "code": "why", "text": "?"}), ask(BETTER)]
-    reply = tokens(
-        '{"norm":"', ("A", {"A": 0.5, "C": 0.5}), '","why":"B","better":"', ("B", {"B": 0.7, "A": 0.3}), '"}'
-    )
-    assert reply_probabilities(reply, questions, {"better": ["second", "first"]}) == {
-        "norm": pytest.approx({"yes": 0.5, "some": 0, "no": 0.5}),
-        "better": pytest.approx({"second": 0.3, "first": 0.7}),
-    }
-    assert reply_probabilities([], questions, {}) == {}
+def test_each_question_of_a_reply_is_found_by_its_own_key():
+    way = ['{"norm":"', ("A", {"A": 0.5, "C": 0.5}), '","why":"B","better":"', ("B", {"B": 0.7, "A": 0.3}), '"}']
+    assert shares_of(way, NORM)[0] == {"yes": 0.5, "some": 0, "no": 0.5}
+    assert shares_of(way, BETTER, ["second", "first"])[0] == {"second": 0.3, "first": 0.7}
 
 
 def test_normalised_and_sampled():
