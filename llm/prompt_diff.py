@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 from typing import Literal
 
 CONTEXT = 3  # unchanged lines shown around a change
+LEAST_SKIPPED = 3  # fewer are shown
 # Beyond these difflib takes too long for a page: all lines of the part, or all words of the line, count as changed.
 MAX_LINE_PAIRS = 1_000_000
 MAX_WORD_PAIRS = 250_000
@@ -105,14 +106,9 @@ def _folded(lines: Sequence[Line]) -> Iterator[Line]:
     """The lines, with runs of unchanged ones that are further than CONTEXT from a change as one."""
     changed = [n for n, line in enumerate(lines) if line.sign != " "]
     near = {n for place in changed for n in range(place - CONTEXT, place + CONTEXT + 1)}
-    skipped = 0
-    for n, line in enumerate(lines):
-        if n in near:
-            if skipped:
-                yield Line(" ", skipped=skipped)
-            skipped = 0
-            yield line
+    for is_near, run in groupby(enumerate(lines), key=lambda pair: pair[0] in near):
+        found = [line for _, line in run]
+        if is_near or len(found) < LEAST_SKIPPED:
+            yield from found
         else:
-            skipped += 1
-    if skipped:
-        yield Line(" ", skipped=skipped)
+            yield Line(" ", skipped=len(found))

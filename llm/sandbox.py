@@ -266,18 +266,25 @@ def _paid(entries: Iterable[Any], budget: Budget) -> Iterator[Any]:
 
 def _refuse_when_large(value: Any, most: float = MAX_VALUE) -> None:
     """Values within values may be the same ones many times over: written out they are longer than they are large."""
-    budget, size, waiting = _budget.get(), 0, [value]
+    budget = _budget.get()
+    size, steps, waiting = 0, 0, [value]
     while waiting:
         found = waiting.pop()
-        length = len(found) if isinstance(found, str) else ENTRY
-        size += length
-        budget.work(1 + length // _READ_A_STEP)
+        if isinstance(found, str):
+            size += len(found)
+            steps += 1 + len(found) // _READ_A_STEP
+        else:
+            size += ENTRY
+            steps += 1
+            if isinstance(found, list | tuple):
+                waiting += found
+            elif isinstance(found, Mapping):
+                waiting += [*found.keys(), *found.values()]
         if size > most:
             raise SecurityError(f"it makes a value of more than {MAX_VALUE:,} characters; shorten it")
-        if isinstance(found, Mapping):
-            waiting += [*found.keys(), *found.values()]
-        elif isinstance(found, list | tuple):
-            waiting += found
+        if steps > budget.steps:
+            break
+    budget.work(steps)
 
 
 def _reading(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -38,6 +38,7 @@ def test_unchanged_lines_far_from_a_change_are_counted():
     changed = [*lines[:10], "ten", *lines[11:]]
     found = text_diff("\n".join(lines), "\n".join(changed))
     assert [marked(line) for line in found] == ["(7)", " 7", " 8", " 9", "-10", "+ten", " 11", " 12", " 13", "(6)"]
+    assert diff("\n".join("12345"), "\n".join("12346"))[:2] == [" 1", " 2"]  # one line more would stand for one line
     assert [(line.before, line.after) for line in found[3:6]] == [(10, 10), (11, None), (None, 11)]
 
 
