@@ -13,7 +13,7 @@ from django.utils import timezone
 from llm.addresses import url_fault
 from llm.endpoint_config import EndpointConfig
 from llm.fingerprint import endpoint_identity
-from llm.models import Call, Endpoint
+from llm.models import Endpoint, Job
 from projects.crypto import decrypt, encrypt
 from projects.models import Project, User
 from projects.services import audit
@@ -169,7 +169,10 @@ def _save(endpoint: Endpoint) -> None:
 
 
 def _keep_what_answered(endpoint: Endpoint, *, model: str, demo_model: bool) -> None:
-    """Answers belong to the respondent that an endpoint's model is, so it cannot become another model afterwards."""
+    """Answers belong to the respondent that an endpoint's model is, so it cannot become another model afterwards.
+
+    A job that was started counts, although its first call may still be being written.
+    """
     same = (endpoint.model, endpoint.demo_model) == (model, demo_model)
-    if endpoint.pk and not same and Call.objects.filter(job__endpoint=endpoint).exists():
+    if endpoint.pk and not same and endpoint.jobs.exclude(status=Job.Status.PLANNED).exists():
         raise EndpointError(f"{endpoint.name} has answered as {endpoint.model}; make a new endpoint for another model.")

@@ -2,6 +2,7 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
 
 import pytest
 from django.db import connection
@@ -226,8 +227,8 @@ def test_limits_and_prices_of_the_form_are_kept(project, researcher, client_as):
     data = form_data(tokens_per_minute=90_000, price_per_million_in="2.5", batch_price_factor="0.25")
     client_as(researcher).post(reverse("endpoint_new", args=[project.slug]), data)
     endpoint = Endpoint.objects.get()
-    assert (endpoint.tokens_per_minute, float(endpoint.price_per_million_in)) == (90_000, 2.5)
-    assert (float(endpoint.batch_price_factor), endpoint.requests_per_minute) == (0.25, None)
+    assert (endpoint.tokens_per_minute, endpoint.price_per_million_in) == (90_000, Decimal("2.5"))
+    assert (endpoint.batch_price_factor, endpoint.requests_per_minute) == (Decimal("0.25"), None)
 
 
 @pytest.mark.parametrize(
