@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -69,6 +69,17 @@ class Outcome:
     call: Call
     status: Call.Status
     fields: dict[str, Any] = field(default_factory=dict)
+
+
+class Used(NamedTuple):
+    """What asking took, also of calls that were given back: HTTP requests, and tokens as far as the server told."""
+
+    requests: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+NOTHING_USED = Used()
 
 
 def lease() -> timedelta:
@@ -164,14 +175,13 @@ def release_abandoned() -> int:
 
 
 @transaction.atomic
-def settle(job: Job, shard: uuid.UUID, outcomes: Sequence[Outcome], *, requests: int = 0) -> int:
+def settle(job: Job, shard: uuid.UUID, outcomes: Sequence[Outcome], used: Used = NOTHING_USED) -> int:
     """Store outcomes and the answers in them, and count them, together or not at all; returns how many were settled.
 
-    A call that the shard no longer holds (its lease ran out and another took it) is left to its new holder. `requests`:
-    HTTP requests made since the last time, whatever became of them.
+    A call that the shard no longer holds (its lease ran out and another took it) is left to its new holder. `used`:
+    what was asked since the last time, whatever became of it.
     """
     now = timezone.now()
-    spent = {outcome.call.pk: _spent(outcome) for outcome in outcomes}
     calls = {outcome.call.pk: _applied(outcome) for outcome in outcomes}
     with connection.cursor() as cursor:
         cursor.execute(SETTLE, _columns(list(calls.values())) | {"now": now, "shard": shard})
@@ -194,17 +204,15 @@ def settle(job: Job, shard: uuid.UUID, outcomes: Sequence[Outcome], *, requests:
     ]
     if answers:
         record_many(project=job.project, instrument=job.instrument, answers=answers, source_kind=SourceKind.CALL)
-    _count(job, settled, spent, requests)  # last: the job's row stays locked until the end
+    _count(job, settled, used)  # last: the job's row stays locked until the end
     return len(settled)
 
 
-def _count(job: Job, settled: Sequence[Call], spent: dict[int, tuple[int, int]], requests: int) -> None:
-    added: Counter[str] = Counter({"requests": requests})
+def _count(job: Job, settled: Sequence[Call], used: Used) -> None:
+    added = Counter(used._asdict())
     for call in settled:
         added[f"n_{call.status}"] += 1
         added["n_reused"] += call.reused_from_id is not None
-        added["prompt_tokens"] += spent[call.pk][0]
-        added["completion_tokens"] += spent[call.pk][1]
     if changes := {name: F(name) + number for name, number in added.items() if number}:
         Job.objects.filter(pk=job.pk).update(**changes)
 
@@ -283,13 +291,6 @@ def _live_shards(job: Job) -> int:
 
 def _held_by(shard: uuid.UUID) -> QuerySet[Call]:
     return Call.objects.filter(claimed_by=shard, status=Call.Status.CLAIMED)
-
-
-def _spent(outcome: Outcome) -> tuple[int, int]:
-    """Prompt and answer tokens that the outcome adds to what its call had used before."""
-    before = (outcome.call.prompt_tokens or 0, outcome.call.completion_tokens or 0)
-    after = (outcome.fields.get("prompt_tokens") or 0, outcome.fields.get("completion_tokens") or 0)
-    return max(0, after[0] - before[0]), max(0, after[1] - before[1])
 
 
 def _applied(outcome: Outcome) -> Call:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from llm.asking import Asker, Gate, Halt, HaltedError
 from llm.client import open_client
 from llm.endpoint_config import EndpointConfig
-from llm.ledger import Outcome
+from llm.ledger import Outcome, Used
 from llm.limits import AdaptiveConcurrency, CircuitBreaker
 from llm.models import Call, Job
 from llm.preparing import render, reused
@@ -32,7 +32,7 @@ class Hooks:
     """What the runner needs from the database, as coroutines."""
 
     claim: Callable[[int], Awaitable[list[Call]]]
-    settle: Callable[[list[Outcome], int], Awaitable[int]]  # told also how many requests were made since the last time
+    settle: Callable[[list[Outcome], Used], Awaitable[int]]  # told also what asking took since the last time
     beat: Callable[[bool], Awaitable[int]]  # told whether the endpoint answers; calls at once from now on, 0 to stop
     find_answered: Callable[[list[str]], Awaitable[dict[str, Call]]]  # ok calls by fingerprint
 
@@ -57,12 +57,13 @@ class Runner:
         self._concurrency = self.job.endpoint.concurrency
         self._gate = Gate(AdaptiveConcurrency(self._concurrency))
         self._groups: dict[str, list[Call]] = {}  # calls being asked, and those that wait for an equal one
+        self._fresh: dict[str, Call] = {}  # answered and not yet settled
         self._outbox: list[Outcome] = []
         self._wake, self._freed = asyncio.Event(), asyncio.Event()
-        self._alive = 0
+        self._alive, self._unsettled = 0, 0  # claimed and not yet answered; answered and not yet settled
         self._answered = False
         self._finished = False
-        self._requests = 0  # that were told to the ledger
+        self._told = Used()  # to the ledger
         self.starved = False  # nothing was left to claim
 
     @property
@@ -98,7 +99,7 @@ class Runner:
                     continue
                 calls = await self.hooks.claim(room)
                 self.starved = not calls
-                if not calls and not self._alive:
+                if not calls and not self._alive and not self._unsettled:
                     return
                 if not calls:  # what is in flight may leave room in the budget
                     await asyncio.sleep(LOOK_AGAIN_SECONDS)
@@ -113,7 +114,7 @@ class Runner:
         known = await self.hooks.find_answered([call.fingerprint for call in ready]) if reusable else {}
         groups = []
         for call in ready:
-            earlier = known.get(call.fingerprint)
+            earlier = known.get(call.fingerprint) or self._fresh.get(call.fingerprint)
             if earlier and (outcome := reused(self.job, call, earlier)):
                 self._deliver(outcome)
             elif reusable and call.fingerprint in self._groups:
@@ -145,26 +146,32 @@ class Runner:
                 call.text, call.reasoning = outcome.fields["text"], outcome.fields["reasoning"]
                 call.probabilities = outcome.fields.get("probabilities")
                 answered, self._answered = call, True
+                self._fresh[call.fingerprint] = call
             del group[0]
             self._deliver(outcome)
         self._groups.pop(call.fingerprint, None)
 
     def _deliver(self, outcome: Outcome) -> None:
         self._alive -= 1
+        self._unsettled += 1
         self._freed.set()
         self._outbox.append(outcome)
         if len(self._outbox) >= BATCH_CALLS:
             self._wake.set()
 
     async def _write(self, asker: Asker) -> None:
-        while not (self._finished and not self._outbox and asker.requests == self._requests):
+        while not (self._finished and not self._outbox and _used(asker) == self._told):
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._wake.wait(), BATCH_SECONDS)
             self._wake.clear()
             if self._outbox or self._finished:
                 batch, self._outbox = self._outbox, []
-                made, self._requests = asker.requests - self._requests, asker.requests
-                await self.hooks.settle(batch, made)
+                before, self._told = self._told, _used(asker)
+                new = Used(*(now - told for now, told in zip(self._told, before, strict=True)))
+                await self.hooks.settle(batch, new)
+                self._unsettled -= len(batch)
+                for outcome in batch:
+                    self._fresh.pop(outcome.call.fingerprint, None)
 
     async def _beat(self) -> None:
         while True:
@@ -178,3 +185,8 @@ class Runner:
                 await self._gate.set_maximum(concurrency)
             if self.halt is not None:
                 self._freed.set()
+
+
+def _used(asker: Asker) -> Used:
+    spent = asker.spent
+    return Used(spent.requests, spent.prompt_tokens or 0, spent.completion_tokens or 0)

@@ -14,7 +14,7 @@ from django.db import transaction
 from django.utils import timezone
 from redis.asyncio import Redis
 
-from llm import ledger, services
+from llm import batching, ledger, services
 from llm.endpoint_config import EndpointConfig
 from llm.limits import CircuitBreaker
 from llm.models import Job
@@ -53,6 +53,7 @@ def run_shard(job_id: int) -> None:
         return
     shard = uuid.uuid4()
     starved = False
+    _ = job.grid  # costs a query, which an event loop must not make
     try:
         starved = async_to_sync(_run)(job, endpoint, shard)
     except Exception as error:
@@ -67,6 +68,17 @@ def run_shard(job_id: int) -> None:
 
 
 @shared_task
+def step_batches(job_id: int) -> None:
+    """Take a job that is asked by the Batch API one step on."""
+    try:
+        batching.step(job_id)
+    except Exception as error:
+        job = Job.objects.get(pk=job_id)
+        services.hold_job(job=job, reason=f"A worker failed: {_in_words(error)}.", wait=CRASH_HOLD, holds=job.holds)
+        raise
+
+
+@shared_task
 def sweep() -> int:
     """Give back abandoned calls and set workers to jobs that nobody works on; returns how many jobs that were.
 
@@ -74,6 +86,7 @@ def sweep() -> int:
     with them and goes when one is taken up, says that it was.
     """
     ledger.release_abandoned()
+    batching.enqueue_steps()
     waiting = ledger.jobs_to_sweep().select_related("endpoint")
     jobs = [job for job in waiting if cache.add(SWEPT.format(job.pk), 1, timeout=SWEPT_SECONDS)]
     for job in jobs:
@@ -143,7 +156,7 @@ def _hooks(job: Job, shard: uuid.UUID) -> Hooks:
 
     return Hooks(
         claim=sync_to_async(lambda size: ledger.claim(job, shard, size=size)),
-        settle=sync_to_async(lambda outcomes, requests: ledger.settle(job, shard, outcomes, requests=requests)),
+        settle=sync_to_async(lambda outcomes, used: ledger.settle(job, shard, outcomes, used)),
         beat=sync_to_async(beat),
         find_answered=sync_to_async(lambda fingerprints: find_answered(job, fingerprints)),
     )

@@ -86,10 +86,16 @@ def get_respondent(
 
 def get_condition(*, project: Project, factors: Mapping[str, Any]) -> Condition:
     """The project's one row for this set of factors."""
-    canonical = json.dumps(factors, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    plain = {name: _plain(value) for name, value in factors.items()}
+    canonical = json.dumps(plain, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     digest = hashlib.sha256(canonical.encode()).hexdigest()
-    condition = Condition(project=project, digest=digest, factors=dict(factors))
+    condition = Condition(project=project, digest=digest, factors=plain)
     return _stored_once(condition, Condition.objects.filter(project=project, digest=digest))
+
+
+def _plain(value: Any) -> Any:
+    """Whole floats as integers: temperature 0 and 0.0 are one level of a factor."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _stored_once(new: Row, same: QuerySet[Row]) -> Row:

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from evaluation.frames import Frames, read_frames
 from evaluation.parameters import ReportError, parse_parameters, select
-from llm.models import Call, Endpoint, Job, Prompt
+from llm.models import Call, Endpoint, Job
 from materials.models import Item
 from responses.services import get_condition
 from tests.evaluation.conftest import Paired
@@ -84,12 +84,10 @@ def test_pairs_are_counted_by_respondent(answered: Paired, parameters: dict[str,
 def test_calls_without_an_answer_are_counted_by_status(answered: Paired, parameters: dict[str, Any]):
     project = answered.project
     endpoint = Endpoint.objects.create(project=project, name="local", base_url="http://127.0.0.1:9/v1", model="tiny")
-    prompt = Prompt.objects.create(project=project, name="plain", version=1, user="{{ item.text }}")
     common: dict[str, Any] = {
         "project": project,
         "kind": "judge",
         "endpoint": endpoint,
-        "prompt": prompt,
         "personas": [{}],
     }
     common |= {"dataset": answered.dataset, "instrument": answered.instrument}

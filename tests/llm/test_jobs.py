@@ -4,7 +4,6 @@ import json
 from collections import Counter
 
 import pytest
-from django.core.management import CommandError, call_command
 
 from llm.models import Job
 from llm.planning import make_plan
@@ -98,8 +97,9 @@ def test_faults_of_a_single_call_are_errors_and_the_rest_goes_on(jobs: JobMaker)
 
 def test_a_prompt_that_an_item_does_not_fit_is_an_error_of_that_call(jobs: JobMaker):
     with ScriptedModelServer() as server:
-        job = jobs.run(server, n=2, user="{{ item.text }}{% if item.text == 'Scenario 1' %}{{ item.title }}{% endif %}")
-    assert counts(job) == {"ok": 1, "error": 1}
+        user = "{{ item.text }}{% if item.text == 'Scenario 11' %}{{ item.title }}{% endif %}"
+        job = jobs.run(server, n=12, user=user)  # the first ones are tried before the job starts
+    assert counts(job) == {"ok": 11, "error": 1}
     assert 'there is no "title"' in job.calls.get(status="error").problem
 
 
@@ -294,12 +294,3 @@ def test_a_plan_counts_and_prices_before_anything_is_asked(jobs: JobMaker):
     assert [example.cell.persona for example in plan.examples] == [{}, {"country": "Chile"}]
     assert plan.examples[1].messages[0] == {"role": "system", "content": "You are from Chile."}
     assert not job.calls.exists()
-
-
-def test_a_job_can_be_run_in_the_foreground(jobs: JobMaker, capsys):
-    with ScriptedModelServer(Script(behaviours=["refusal"])) as server:
-        job = jobs.plan(server, n=4)
-        call_command("run_job", job.pk)
-    assert capsys.readouterr().out == "Done: 3 answered, 1 refused.\n"
-    with pytest.raises(CommandError, match="no job 0"):
-        call_command("run_job", 0)

@@ -141,3 +141,9 @@ def test_conditions_and_respondents_are_one_row_each(project: Project):
 def test_an_answer_that_no_column_holds_is_refused_in_a_sentence(fields):
     with pytest.raises(ValueError, match=r"sample is numbered|seconds of at least 0"):
         Answer(respondent_id=1, item_id=1, question="q", value="a", condition_id=1, **fields)
+
+
+def test_a_whole_number_is_one_level_of_a_factor_however_it_is_written(project: Project):
+    whole = get_condition(project=project, factors={"temperature": 0, "top_p": 1.0})
+    assert get_condition(project=project, factors={"temperature": 0.0, "top_p": 1}) == whole
+    assert get_condition(project=project, factors={"temperature": 0.5, "top_p": 1}) != whole
