@@ -93,7 +93,7 @@ class Asker:
 
     async def _request(self, messages: Sequence[dict[str, str]], schema: Schema | None) -> Reply:
         prompt = messages_tokens(messages)
-        async with self._slots.slot(self._gate.sleep, tokens=self._estimate.of(prompt)) as slot:
+        async with self._slots.slot(self._gate.sleep, tokens=lambda: self._estimate.of(prompt)) as slot:
             self._gate.refuse_when_halted()
             reply = await ask(self._client, self._endpoint, messages, self._parameters, schema=schema)
             self.spent.add(reply)

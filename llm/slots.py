@@ -68,9 +68,10 @@ if until_ > now then redis.call('SET', KEYS[1], string.format('%d', until_), 'PX
 class Slot:
     """One call's place at the endpoint."""
 
-    def __init__(self, reserved: int) -> None:
-        self.reserved = self.spent = reserved
-        self.taken = False  # whether its turn came
+    def __init__(self) -> None:
+        self.reserved = 0  # tokens
+        self.spent: int | None = None
+        self.came = False  # whether its turn did
 
     def used(self, tokens: int) -> None:
         """What the call really used, for the reserved tokens to be made good. Without this, the estimate stands."""
@@ -103,16 +104,23 @@ class EndpointSlots:
         self._hold = redis.register_script(HOLD)
 
     @asynccontextmanager
-    async def slot(self, sleep: Callable[[float], Awaitable[None]], *, tokens: int = 0) -> AsyncIterator[Slot]:
-        """One call's place at the endpoint, for about so many tokens; waits by `sleep` (seconds), which may raise to
-        give up waiting: then the turn is given back."""
-        name, slot = uuid.uuid4().hex, Slot(tokens)
-        while (answer := await self._take(name, tokens))[0]:
-            await sleep(answer[0] / 1000)
+    async def slot(
+        self, sleep: Callable[[float], Awaitable[None]], *, tokens: Callable[[], int] = lambda: 0
+    ) -> AsyncIterator[Slot]:
+        """One call's place at the endpoint; waits by `sleep` (seconds), which may raise to give up waiting: then the
+        turn is given back. `tokens` estimates what the call will use, anew whenever it tries for a place, since those
+        before it teach what calls use."""
+        name, slot = uuid.uuid4().hex, Slot()
+        while True:
+            slot.reserved = tokens()
+            again, delay = await self._take(name, slot.reserved)
+            if not again:
+                break
+            await sleep(again / 1000)
         try:
-            if answer[1]:
-                await sleep(answer[1] / 1000)
-            slot.taken = True
+            if delay:
+                await sleep(delay / 1000)
+            slot.came = True
             yield slot
         finally:
             await self._give_back(name, slot)
@@ -128,7 +136,9 @@ class EndpointSlots:
         return answer
 
     async def _give_back(self, name: str, slot: Slot) -> None:
-        calls = 0.0 if slot.taken else -self._call_ms
-        spent = slot.spent if slot.taken else 0
-        tokens = (spent - slot.reserved) * self._token_ms
+        calls, tokens = 0.0, 0.0
+        if not slot.came:
+            calls, tokens = -self._call_ms, -slot.reserved * self._token_ms
+        elif slot.spent is not None:
+            tokens = (slot.spent - slot.reserved) * self._token_ms
         await self._release(keys=self._keys[:3], args=[name, calls, tokens])

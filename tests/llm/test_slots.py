@@ -32,7 +32,7 @@ async def two_workers(**limits: Any) -> AsyncIterator[tuple[EndpointSlots, Endpo
 
 async def ask(slots: EndpointSlots, tokens: int = 0, *, used: int | None = None, takes: float = 0.0) -> float:
     """One call that takes so long; the time at which it was let in."""
-    async with slots.slot(asyncio.sleep, tokens=tokens) as slot:
+    async with slots.slot(asyncio.sleep, tokens=lambda: tokens) as slot:
         let_in = time.monotonic()
         await asyncio.sleep(takes)
         if used is not None:
@@ -60,7 +60,7 @@ def gives_up_after(seconds: float) -> Callable[[float], Coroutine[Any, Any, None
 
 async def gives_up(slots: EndpointSlots, tokens: int = 0, *, after: float) -> bool:
     try:
-        async with slots.slot(gives_up_after(after), tokens=tokens):
+        async with slots.slot(gives_up_after(after), tokens=lambda: tokens):
             return False
     except GaveUpError:
         return True
@@ -133,6 +133,19 @@ def test_what_was_used_is_made_good_in_both_directions():
     assert asyncio.run(three(100, 2)) < 0.6  # as reserved: 2 s
     assert 1.9 <= asyncio.run(three(2, 100)) < 3
     assert 1.9 <= asyncio.run(three(100, None)) < 3  # a server that does not count: the estimate stands
+
+
+def test_who_waits_estimates_anew():
+    async def run() -> float:
+        guesses = itertools.chain([1000], itertools.repeat(10))
+        async with two_workers(tokens_per_minute=6000) as (one, two):
+            first = asyncio.create_task(ask(one, 1000, used=1, takes=0.3))
+            await asyncio.sleep(0.1)
+            async with two.slot(asyncio.sleep, tokens=lambda: next(guesses)):
+                pass
+            return await ask(two, 10) - await first
+
+    assert asyncio.run(run()) < 2.5  # with the first guess: 10 s
 
 
 def test_a_call_of_more_tokens_than_a_minute_allows_goes_alone_at_its_turn():
