@@ -71,7 +71,7 @@ def test_the_report_comes_also_when_the_job_was_paused(model, live_server, monke
     assert not Report.objects.exists()
 
     assert resume_job(job=job)
-    call_command("run_job", job.pk, verbosity=0)
+    call_command("job", "run", str(job.pk), verbosity=0)
     thread.join(timeout=60)
     assert Report.objects.get().title == demo.REPORT_TITLE
     assert Response.objects.filter(respondent__demo_model=True).count() == 2 * 48 * 6
