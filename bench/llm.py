@@ -52,7 +52,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _calls(text: str) -> int:
-    number = int(text)
+    number = int(text) if text.isdecimal() else 0
     if number < 8 or number % 8:
         raise argparse.ArgumentTypeError(f"{text} is no multiple of 8, the number of personas")
     return number

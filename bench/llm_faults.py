@@ -56,7 +56,8 @@ def measure_killed(site: Site, *, calls: int) -> Part:
             os.killpg(first.process.pid, signal.SIGKILL)
             first.process.wait()
         killed = time.perf_counter()
-        settled, asked = Call.objects.filter(job=job, status=Call.Status.OK).count(), server.figures()["requests"]
+        settled, figures = Call.objects.filter(job=job, status=Call.Status.OK).count(), server.figures()
+        asked, unsettled = figures["requests"], figures["answered"] + figures["in_flight"] - settled
         with worker(site.folder, **environment) as second:
             wait_until(lambda: server.figures()["requests"] > asked, 200)
             again = time.perf_counter() - killed
@@ -65,7 +66,8 @@ def measure_killed(site: Site, *, calls: int) -> Part:
         figures = server.figures()
     twice = figures["answered"] - figures["questions"]
     line = (
-        f"killed after {settled:,} of {calls:,} with {in_flight} in flight, asked again after {again:.0f} s (lease "
-        f"{LEASE_SECONDS} s); all answered and stored once, {twice} asked twice"
+        f"killed after {settled:,} of {calls:,} with {in_flight} in flight and {max(0, unsettled - in_flight)} "
+        f"answered but not stored; asked again after {again:.0f} s (lease {LEASE_SECONDS} s), all answered and stored "
+        f"once, {twice} asked twice"
     )
     return Part(line, (Target("asked twice after kill -9", twice, CONCURRENCY),))

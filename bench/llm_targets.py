@@ -33,7 +33,7 @@ def verdict(targets: Sequence[Target]) -> list[str]:
     """
     if not targets:
         return []
-    missed = [f"falls short {target}" for target in targets if not target.holds]
+    missed = [str(target) for target in targets if not target.holds]
     figures = ", ".join(f"{target.name} {target.value:,.2f}" for target in targets)
     return [*missed, f"{figures}: {word(not missed)}"]
 
