@@ -88,9 +88,9 @@ def _copy(records: Iterable[Record | Fault], order: dict[str, None]) -> tuple[li
         cursor.execute("DROP TABLE IF EXISTS incoming_item")
         cursor.execute(
             "CREATE TEMPORARY TABLE incoming_item"
-            " (line bigint, external_id text, content jsonb, content_hash text) ON COMMIT DROP"
+            " (line bigint, external_id text, content jsonb, content_hash text, lineage jsonb) ON COMMIT DROP"
         )
-        with cursor.copy("COPY incoming_item (line, external_id, content, content_hash) FROM STDIN") as copy:
+        with cursor.copy("COPY incoming_item (line, external_id, content, content_hash, lineage) FROM STDIN") as copy:
             for record in records:
                 if isinstance(record, Fault):
                     total += 1
@@ -98,7 +98,7 @@ def _copy(records: Iterable[Record | Fault], order: dict[str, None]) -> tuple[li
                         faults.append(record)
                 else:
                     digest = hashlib.sha256(record.content.encode()).hexdigest()
-                    copy.write_row((record.row, record.external_id, record.content, digest))
+                    copy.write_row((record.row, record.external_id, record.content, digest, record.lineage))
                     if len(order) < MAX_FIELDS:
                         order |= dict.fromkeys(record.fields)
         cursor.execute("ANALYZE incoming_item")
@@ -134,7 +134,7 @@ def _conflicts(dataset: Dataset) -> list[Fault]:
 INSERT = """
 INSERT INTO materials_item (dataset_id, external_id, content, content_hash, lineage, position, created_at)
 SELECT %(dataset)s, incoming.external_id, incoming.content, incoming.content_hash,
-       %(source)s || jsonb_build_object('row', incoming.line), %(first)s + incoming.line, now()
+       %(source)s || jsonb_build_object('row', incoming.line) || incoming.lineage, %(first)s + incoming.line, now()
 FROM incoming_item AS incoming
 WHERE NOT EXISTS (SELECT FROM materials_item AS item
                   WHERE item.dataset_id = %(dataset)s AND item.external_id = incoming.external_id)

@@ -8,7 +8,7 @@ import csv
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from typing import IO, Any
 
@@ -46,12 +46,16 @@ class ItemFaultError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """An item that can be stored: its row, its id, its content as canonical JSON, and the content's keys in order."""
+    """An item that can be stored: its row, its id, its content as canonical JSON, and the content's keys in order.
+
+    `lineage`: what is known of where it comes from, beside its source and row; canonical JSON.
+    """
 
     row: int
     external_id: str
     content: str
     fields: tuple[str, ...]
+    lineage: str = "{}"
 
 
 Row = tuple[int, Mapping[str, Any]]
@@ -95,6 +99,12 @@ def read_json_items(items: Any) -> Iterator[Record | Fault]:
             yield Fault(row, "content", "the content must be a JSON object.")
         else:
             yield _record(row, item, ["external_id"], item["content"])
+
+
+def item_record(row: int, external_id: str, content: Mapping[str, Any], lineage: Mapping[str, Any]) -> Record | Fault:
+    """An item that was made here, as a Record, or what is wrong with it."""
+    record = _record(row, {"id": external_id}, ["id"], content)
+    return record if isinstance(record, Fault) else replace(record, lineage=canonical_json(lineage))
 
 
 def _record(

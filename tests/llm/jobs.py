@@ -59,12 +59,11 @@ class JobMaker:
         return plan_job(
             project=self.project,
             name="a job",
-            kind=Job.Kind.SIMULATE,
             endpoint=server if isinstance(server, Endpoint) else self.endpoint(server),
             prompts=[prompt],
             dataset=self.dataset(n, slug),
             instrument=self._instrument(self.project, questions=questions or [CHOICE]),
-            **fields,
+            **{"kind": Job.Kind.SIMULATE} | fields,
         )
 
     def start(self, server: ScriptedModelServer | str | Endpoint, **fields: Any) -> Job:
