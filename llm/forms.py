@@ -1,16 +1,18 @@
 """The form of a job."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 from django import forms
+from django.forms.boundfield import BoundField
 
 from llm.grid import GridError
 from llm.job_text import read_factors, read_filter
 from llm.models import Endpoint, Job, Prompt
 from llm.parsing import ANSWER_MODES
-from llm.querysets import known_countries
+from llm.querysets import known_countries, latest_prompts
 from projects.models import Project
 
 AGE_GROUPS = [("younger", "Younger"), ("older", "Older")]
@@ -22,15 +24,29 @@ BOUNDS: dict[str, tuple[float, float | None]] = {
     "conditions_per_item": (1, None), "max_parse_attempts": (1, 10), "budget_calls": (1, None),
     "budget_tokens": (1, None), "budget_price": (0, None),
 }  # fmt: skip
-GROUPS = (
-    ("what", "What is asked", ["name", "kind", "dataset", "instrument", "question_codes", "prompts", "endpoints"]),
-    ("items", "Which items", ["item_filter", "max_items", "items_drawn"]),
+# The first ones stay open; the others open when they hold an error or something that is not the default.
+OPEN_GROUPS = (
+    ("what", "What is asked", ["name", "kind", "dataset", "instrument", "question_codes"]),
+    ("which", "Of which model, in which words", ["endpoints", "prompts"]),
     ("who", "As whom", ["alone", "countries", "age_groups", "genders"]),
-    ("conditions", "Under which conditions", ["factors", "option_orders", "conditions_per_item", "samples"]),
-    ("answers", "Answers", ["answer_mode", "answer_sentence", "logprobs", "max_parse_attempts"]),
-    ("decoding", "Decoding", ["temperature", "top_p", "max_tokens", "seed"]),
-    ("budget", "Way of asking and budget", ["way", "budget_calls", "budget_tokens", "budget_price"]),
 )
+CLOSED_GROUPS = (
+    ("items", "Only some items", ["item_filter", "max_items", "items_drawn"]),
+    ("conditions", "Conditions and repeats", ["factors", "option_orders", "conditions_per_item", "samples"]),
+    ("answers", "How answers are read", ["answer_mode", "answer_sentence", "logprobs", "max_parse_attempts"]),
+    ("decoding", "Decoding", ["temperature", "top_p", "max_tokens", "seed"]),
+    ("budget", "Budget and way of asking", ["budget_calls", "budget_tokens", "budget_price", "way"]),
+)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Some fields of the form under one title."""
+
+    key: str
+    title: str
+    fields: list[BoundField]
+    open: bool = True
 
 
 class JobForm(forms.ModelForm):
@@ -45,7 +61,10 @@ class JobForm(forms.ModelForm):
     )
     alone = forms.BooleanField(label="Without persona", required=False, initial=True)
     countries = forms.MultipleChoiceField(
-        label="Personas from", required=False, widget=forms.CheckboxSelectMultiple, help_text="Countries in the data."
+        label="Personas from",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Countries of the people who answered, and of the last 2,000 items of each dataset.",
     )
     age_groups = forms.MultipleChoiceField(
         label="Age groups of the personas", required=False, choices=AGE_GROUPS, widget=forms.CheckboxSelectMultiple
@@ -74,8 +93,8 @@ class JobForm(forms.ModelForm):
         label="Conditions",
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="One factor a line with its levels, like config: C1 | C2, or with a text for each: tone: kind = Be "
-        "kind. | none =. A prompt reads it as {{ condition.config }}.",
+        help_text="One factor a line with its levels, like config: C1 | C2. A level can have a text, like tone: kind = "
+        "Be kind. | none =. A prompt reads it as {{ condition.config }}.",
     )
     answer_mode = forms.ChoiceField(label="Answers are read as", choices=ANSWER_MODES, initial="auto")
 
@@ -128,21 +147,49 @@ class JobForm(forms.ModelForm):
             if not self.fields[name].queryset.exists()  # type: ignore[attr-defined]
         ]
         if not self.is_bound and not self.missing:
-            for name in ("endpoints", "prompts"):  # the only one, or the newest prompt
-                self.fields[name].initial = list(self.fields[name].queryset.order_by("-pk")[:1])  # type: ignore[attr-defined]
+            for name in ("endpoints", "prompts"):  # the one made last
+                self.initial.setdefault(name, list(self.fields[name].queryset.order_by("-pk")[:1]))  # type: ignore[attr-defined]
+        self._newest = set(latest_prompts(project).values_list("pk", flat=True))
 
-    def groups(self) -> list[tuple[str, str, list[Any]]]:
-        """The form's parts: an id, a title and the fields in it that have something to choose."""
+    def open_groups(self) -> list[Group]:
+        return [Group(key, title, self._shown(names)) for key, title, names in OPEN_GROUPS]
+
+    def closed_groups(self) -> list[Group]:
         return [
-            (key, title, [self[name] for name in names if getattr(self.fields[name], "choices", True)])
-            for key, title, names in GROUPS
+            Group(key, title, self._shown(names), open=any(self._needs_eyes(name) for name in names))
+            for key, title, names in CLOSED_GROUPS
         ]
+
+    def newest_prompts(self) -> list[Any]:
+        """The checkbox of the newest version of each prompt."""
+        return [box for box in self["prompts"] if box.data["value"].instance.pk in self._newest]
+
+    def older_prompts(self) -> list[Any]:
+        return [box for box in self["prompts"] if box.data["value"].instance.pk not in self._newest]
+
+    @property
+    def older_prompt_chosen(self) -> bool:
+        return any(box.data["selected"] for box in self.older_prompts())
+
+    def _shown(self, names: Iterable[str]) -> list[BoundField]:
+        """The fields that have something to choose."""
+        return [self[name] for name in names if getattr(self.fields[name], "choices", True)]
+
+    def _needs_eyes(self, name: str) -> bool:
+        field = self.fields[name]
+        return name in self.errors or field.has_changed(field.initial, self[name].value())
 
     def clean_factors(self) -> list[dict[str, Any]]:
         return _read(read_factors, self.cleaned_data["factors"])
 
     def clean_item_filter(self) -> dict[str, list[str]]:
         return _read(read_filter, self.cleaned_data["item_filter"])
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        if not any(data.get(name) for name in ("alone", "countries", "age_groups", "genders")):
+            self.add_error("alone", "Tick this, or choose personas: somebody has to answer.")
+        return data
 
     def _post_clean(self) -> None:
         """The service makes the job, after its own checks."""

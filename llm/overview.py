@@ -1,20 +1,21 @@
-from django.db.models import Count, Q
+from django.db.models import F, Sum
 from django.urls import reverse
 
-from llm.models import Call, Job
+from llm.models import Job
 from projects.models import Project
 from projects.overview import Box
 
 
 def box(project: Project) -> Box:
-    calls = Call.objects.filter(job__project=project).aggregate(
-        planned=Count("pk"),
-        answered=Count("pk", filter=Q(status=Call.Status.OK)),
-        unread=Count("pk", filter=Q(status__in=[Call.Status.UNPARSED, Call.Status.TRUNCATED, Call.Status.REFUSED])),
-        failed=Count("pk", filter=Q(status=Call.Status.ERROR)),
-        demo=Count("pk", filter=Q(respondent__demo_model=True)),
+    """From the jobs' own counts: a project may have millions of calls."""
+    calls = project.jobs.aggregate(
+        planned=Sum("planned_calls", default=0),
+        answered=Sum("n_ok", default=0),
+        unread=Sum(F("n_unparsed") + F("n_truncated") + F("n_refused"), default=0),
+        failed=Sum("n_error", default=0),
     )
     running = project.jobs.filter(status=Job.Status.RUNNING).count()
+    demo = project.jobs.filter(endpoint__demo_model=True, planned_calls__gt=0).exists()
     problems = {"could not be read": calls["unread"], "failed": calls["failed"]}
     state = f"of {calls['planned']:,} calls answered" if calls["planned"] else "calls answered"
     return Box(
@@ -23,6 +24,6 @@ def box(project: Project) -> Box:
         count=calls["answered"],
         state=f"{state}, {running} job{'' if running == 1 else 's'} running" if running else state,
         attention=", ".join(f"{count:,} {what}" for what, count in problems.items() if count),
-        badges=("demo-model",) if calls["demo"] else (),
+        badges=("demo-model",) if demo else (),
         hue="model",
     )

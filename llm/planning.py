@@ -120,7 +120,7 @@ def make_plan(job: Job) -> Plan:
     sample = list(_sample(job))
     prompt_each, completion_each = _tokens_each(job, sample)
     prompt_tokens, completion_tokens = round(prompt_each * calls), round(completion_each * calls)
-    most = max(job.max_tokens * calls, completion_tokens)
+    most, live = max(job.max_tokens * calls, completion_tokens), job.way == Job.Way.LIVE
     return Plan(
         calls=calls,
         items=items,
@@ -132,7 +132,7 @@ def make_plan(job: Job) -> Plan:
         measured=job.settled - job.n_reused,
         price=job.price_of(prompt_tokens, completion_tokens),
         highest_price=job.price_of(prompt_tokens, most),
-        seconds=None if job.way == Job.Way.BATCH else _seconds(job.endpoint, calls, prompt_tokens + completion_tokens),
+        seconds=seconds_at(job.endpoint, calls, prompt_tokens + completion_tokens) if live else None,
         examples=_distinct(sample),
     )
 
@@ -193,7 +193,7 @@ def _answer_tokens(job: Job) -> int:
     return min(job.max_tokens, keys + (job.max_tokens // 2 if texts else 0))
 
 
-def _seconds(endpoint: Endpoint, calls: int, tokens: int) -> float | None:
+def seconds_at(endpoint: Endpoint, calls: int, tokens: int) -> float | None:
     """How long the calls take at the endpoint's limits and the latency of its last calls, or of its test without any;
     None when unknown."""
     latency = usual_latency(endpoint) or endpoint.capabilities.get("latency_seconds")

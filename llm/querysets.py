@@ -10,7 +10,7 @@ from django.db import connection
 from django.db.models import Count, Exists, F, OuterRef, QuerySet
 from django.utils import timezone
 
-from llm.ledger import FAILED
+from llm.live import NEWEST_FAILED, Problem, job_problems
 from llm.models import Call, Endpoint, Job, Prompt
 from projects.models import Project
 from responses.models import Respondent, RespondentKind
@@ -18,22 +18,15 @@ from responses.models import Respondent, RespondentKind
 RATE_WINDOW = timedelta(seconds=30)
 MARK_EVERY = timedelta(seconds=3)
 MARKS = "llm:marks:{}"  # how many calls of a job were settled when
-PROBLEMS_SHOWN = 8
 LATENCIES_READ = 200
+NEWEST_ITEMS = 2_000  # of each dataset
 COUNTRIES = """
 SELECT DISTINCT field.value
-FROM materials_item AS item JOIN materials_dataset AS dataset ON dataset.id = item.dataset_id,
-  LATERAL jsonb_each_text(CASE jsonb_typeof(item.content) WHEN 'object' THEN item.content ELSE '{}' END) AS field
+FROM materials_dataset AS dataset, LATERAL (
+    SELECT content FROM materials_item WHERE dataset_id = dataset.id ORDER BY position DESC, id DESC LIMIT %s
+  ) AS newest,
+  LATERAL jsonb_each_text(CASE jsonb_typeof(newest.content) WHEN 'object' THEN newest.content ELSE '{}' END) AS field
 WHERE dataset.project_id = %s AND (field.key = 'country' OR field.key LIKE '%%\\_country') AND field.value <> ''"""
-
-
-@dataclass(frozen=True)
-class Problem:
-    """Calls that ended without an answer for the same reason."""
-
-    status: Call.Status
-    sentence: str
-    count: int
 
 
 @dataclass(frozen=True)
@@ -47,6 +40,7 @@ class Progress:
     rate: float
     seconds_left: float | None
     problems: list[Problem]
+    problems_partial: bool  # counted over the newest calls of each state only
 
     @property
     def in_flight(self) -> int:
@@ -54,8 +48,8 @@ class Progress:
 
 
 def job_progress(job: Job) -> Progress:
-    """From the job's own counts, so that it costs the same for any number of calls; two queries over those in flight
-    and those without an answer."""
+    """From the job's own counts, so that it costs the same for any number of calls; two queries, over those in flight
+    and the newest without an answer."""
     in_flight = Call.objects.filter(job=job, status=Call.Status.CLAIMED).count()
     total = job.planned_calls
     counts = {
@@ -75,7 +69,8 @@ def job_progress(job: Job) -> Progress:
         by_status=[(status, count) for status, count in counts.items() if count],
         rate=rate,
         seconds_left=(total - job.settled) / rate if going and rate > 0 and job.settled < total else None,
-        problems=_problems(job),
+        problems=job_problems(job),
+        problems_partial=max(job.n_truncated, job.n_unparsed, job.n_refused, job.n_error) > NEWEST_FAILED,
     )
 
 
@@ -98,12 +93,6 @@ def recent_rate(job: Job) -> float:
     return max(0, job.settled - marks[0][1]) / seconds if seconds > 0 else 0.0
 
 
-def _problems(job: Job) -> list[Problem]:
-    rows = Call.objects.filter(job=job, status__in=FAILED).values_list("status", "problem").annotate(n=Count("pk"))
-    most = rows.order_by("-n", "problem")[:PROBLEMS_SHOWN]
-    return [Problem(Call.Status(status), problem, count) for status, problem, count in most]
-
-
 def project_jobs(project: Project) -> QuerySet[Job]:
     related = ("endpoint", "dataset", "instrument", "project")
     return Job.objects.filter(project=project).select_related(*related).prefetch_related("prompts")
@@ -119,13 +108,6 @@ def usual_latency(endpoint: Endpoint) -> float | None:
     return median(seconds or 0.0 for seconds in calls.values_list("latency_seconds", flat=True)[:LATENCIES_READ])
 
 
-def job_calls(job: Job, status: str) -> QuerySet[Call]:
-    """The job's calls in the order in which they are asked, without the large columns."""
-    calls = Call.objects.filter(job=job).select_related("item", "respondent").order_by("id")
-    calls = calls.defer("messages", "reply", "reasoning", "item__content")
-    return calls.filter(status=status) if status in Call.Status.values else calls
-
-
 def endpoints_with_use(project: Project) -> QuerySet[Endpoint]:
     return project.endpoints.annotate(job_count=Count("jobs")).order_by("name")
 
@@ -137,11 +119,12 @@ def latest_prompts(project: Project) -> QuerySet[Prompt]:
 
 
 def known_countries(project: Project) -> list[str]:
-    """Countries of the people who answered and of the items (fields `country` and `..._country`), sorted."""
+    """Countries of the people who answered and of the last 2,000 items of each dataset (fields `country` and
+    `..._country`), sorted."""
     people = Respondent.objects.filter(project=project).exclude(kind=RespondentKind.MODEL)
     found: set[Any] = set(people.values_list("attributes__country", flat=True).distinct())
     with connection.cursor() as cursor:
-        cursor.execute(COUNTRIES, [project.pk])
+        cursor.execute(COUNTRIES, [NEWEST_ITEMS, project.pk])
         found.update(row[0] for row in cursor.fetchall())
     return sorted(name for name in found if isinstance(name, str) and name)
 

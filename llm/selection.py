@@ -9,7 +9,7 @@ from materials.models import Item
 
 def planned_items(job: Job) -> QuerySet[Item]:
     """The job's items in dataset order: those that pass its filter, at most `max_items` of them."""
-    items = _matching(job)
+    items = matching_items(job)
     if job.started_at:
         items = items.filter(position__lt=job.end_position)
     if not job.max_items:
@@ -18,7 +18,8 @@ def planned_items(job: Job) -> QuerySet[Item]:
     return job.dataset.items.filter(pk__in=chosen.values("pk")[: job.max_items])
 
 
-def _matching(job: Job) -> QuerySet[Item]:
+def matching_items(job: Job) -> QuerySet[Item]:
+    """The items of the job's dataset that pass its filter."""
     found = Q()
     for field, values in job.item_filter.items():
         # Not a key lookup: Django takes a field named "0" for the position in a list.

@@ -29,11 +29,12 @@ from projects.services import audit
 
 __all__ = [
     "EndpointError", "JobError", "discard_plan", "endpoint_config", "move_embedded_endpoints", "pause_job", "plan_job",
-    "plan_series", "probe_endpoint", "publish_prompt", "resume_job", "retry_failed", "save_endpoint", "set_budget",
-    "set_concurrency", "start_job", "stop_job", "use_embedded_model",
+    "plan_series", "probe_endpoint", "publish_prompt", "resume_job", "resume_pilot", "retry_failed", "save_endpoint",
+    "set_budget", "set_concurrency", "start_job", "stop_job", "use_embedded_model",
 ]  # fmt: skip
 
 RUN_SHARD = "llm.tasks.run_shard"
+STEP_BATCHES = "llm.tasks.step_batches"
 MOVING = (Job.OptionOrders.BOTH, Job.OptionOrders.ROTATED)
 
 
@@ -156,17 +157,26 @@ def _write_pilot(job: Job, n: int) -> None:
 
 
 @transaction.atomic
-def discard_plan(*, job: Job) -> bool:
+def discard_plan(*, job: Job, by: User | None = None) -> bool:
     """Delete a job that was never started."""
     # Django deletes what it found before by id: without the lock that could be a job that was started meanwhile.
     lock_job(job)
     deleted, _ = Job.objects.filter(pk=job.pk, status=Job.Status.PLANNED).delete()
+    if deleted:
+        audit(project=job.project, user=by, action="plan discarded", job=job.name)
     return bool(deleted)
 
 
 def resume_job(*, job: Job, by: User | None = None) -> bool:
     """Set a paused or stopped job going again, after its pilot with all the rest; False when it was neither."""
     return _set_going(job, by, Job.Status.PAUSED, Job.Status.STOPPED, action="job resumed", pilot=False)
+
+
+def resume_pilot(*, job: Job, by: User | None = None) -> bool:
+    """Set a pilot going again that was halted; it still pauses when it is done."""
+    if not Job.objects.filter(pk=job.pk, pilot=True).exists():
+        return False
+    return _set_going(job, by, Job.Status.PAUSED, Job.Status.STOPPED, action="pilot resumed")
 
 
 @transaction.atomic
@@ -242,6 +252,9 @@ def enqueue(job: Job) -> None:
 
     By name, because services do not import tasks. A lost message costs nothing: the sweep asks again.
     """
+    if job.way == Job.Way.BATCH:
+        transaction.on_commit(lambda: current_app.send_task(STEP_BATCHES, [job.pk]))
+        return
     for _ in range(runners_wanted(job.endpoint)):
         transaction.on_commit(lambda: current_app.send_task(RUN_SHARD, [job.pk]))
 

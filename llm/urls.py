@@ -1,15 +1,19 @@
 from django.urls import path
 
-from llm import endpoint_views, prompt_views, views
+from llm import call_views, control_views, endpoint_views, job_views, prompt_views
 
 urlpatterns = [
-    path("", views.jobs, name="jobs"),
-    path("jobs/new/", views.job_plan, name="job_plan"),
-    path("jobs/<int:pk>/", views.job, name="job"),
-    path("jobs/<int:pk>/live/", views.job_live, name="job_live"),
-    path("jobs/<int:pk>/calls/", views.calls, name="calls"),
-    path("jobs/<int:pk>/<slug:action>/", views.job_action, name="job_action"),
-    path("calls/<int:pk>/", views.call, name="call"),
+    path("", job_views.jobs, name="jobs"),
+    path("jobs/new/", job_views.job_plan, name="job_plan"),
+    path("jobs/<int:pk>/", job_views.job, name="job"),
+    path("jobs/<int:pk>/live/", job_views.job_live, name="job_live"),
+    path("jobs/<int:pk>/findings/", job_views.job_findings_page, name="job_findings"),
+    path("jobs/<int:pk>/calls/", call_views.calls, name="calls"),
+    path("jobs/<int:pk>/compare/", call_views.job_compare, name="job_compare"),
+    path("jobs/<int:pk>/budget/", control_views.job_budget, name="job_budget"),
+    path("jobs/<int:pk>/concurrency/", control_views.job_concurrency, name="job_concurrency"),
+    path("jobs/<int:pk>/<slug:action>/", control_views.job_action, name="job_action"),
+    path("calls/<int:pk>/", call_views.call, name="call"),
     path("endpoints/", endpoint_views.endpoints, name="endpoints"),
     path("endpoints/new/", endpoint_views.endpoint_new, name="endpoint_new"),
     path("endpoints/embedded/", endpoint_views.endpoint_embedded, name="endpoint_embedded"),

@@ -320,6 +320,17 @@ ROWS: dict[str, Row] = {
     "job_plan post": Row(**answers(MANAGERS, 422), method="post"),
     "job": Row(**READERS, kwargs=lambda w: {"slug": w.project.slug, "pk": w.job.pk}),
     "job_live": Row(**READERS, kwargs=lambda w: {"slug": w.project.slug, "pk": w.job.pk}),
+    "job_findings": Row(**READERS, kwargs=lambda w: {"slug": w.project.slug, "pk": w.job.pk}),
+    "job_compare": Row(**READERS, kwargs=lambda w: {"slug": w.project.slug, "pk": w.job.pk}),
+    "job_budget": Row(
+        **answers(MANAGERS, 302), method="post", kwargs=lambda w: {"slug": w.project.slug, "pk": w.job.pk}
+    ),
+    "job_concurrency": Row(
+        **answers(MANAGERS, 302),
+        method="post",
+        data=lambda w: {"concurrency": 2},
+        kwargs=lambda w: {"slug": w.project.slug, "pk": w.job.pk},
+    ),
     "job_action": Row(
         **answers(MANAGERS, 302),
         method="post",

@@ -1,11 +1,13 @@
 """Numbers of model jobs as words."""
 
 import json
-from typing import Any
+from typing import Any, cast
 
 from django import template
 
+from llm.axes import persona_words
 from llm.models import Call, Job
+from llm.parsing import ANSWER_MODES, AnswerMode
 
 register = template.Library()
 
@@ -36,10 +38,13 @@ def duration(seconds: float | None) -> str:
     return f"{max(1, round(seconds))} s"
 
 
+register.filter("persona_words", persona_words)
+
+
 @register.filter
-def persona_words(persona: dict[str, Any]) -> str:
-    """A persona's attributes in one line."""
-    return ", ".join(str(value) for value in persona.values()) or "no persona"
+def seconds(value: float) -> str:
+    """Seconds to three significant digits."""
+    return f"{value:.3g}"
 
 
 @register.filter
@@ -56,8 +61,27 @@ def call_kind(status: str) -> str:
 
 
 @register.filter
+def mode_words(mode: str) -> str:
+    """How answers are read, in words."""
+    return dict(ANSWER_MODES)[cast(AnswerMode, mode)]
+
+
+@register.filter
 def call_label(status: str) -> str:
     return str(Call.Status(status).label)
+
+
+@register.filter
+def answer_words(value: Any) -> str:
+    """An answer as text; several options with commas."""
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+@register.filter
+def answer_to(values: dict[str, Any] | None, question: str) -> str:
+    """The answer to this question in words; a dash where it was not asked."""
+    answer = (values or {}).get(question)
+    return "–" if answer is None else answer_words(answer)
 
 
 @register.filter

@@ -6,8 +6,10 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
+from llm.ledger import expand
 from llm.models import Job, Prompt
 from llm.planning import make_plan
+from llm.querysets import mark_rate
 from llm.services import JobError, pause_job
 from llm.templatetags.llm_words import duration
 from projects.models import Project
@@ -17,6 +19,9 @@ from tests.model_server import Script, ScriptedModelServer
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TINY = "a real but tiny model"
+REST = {
+    "option_orders": "drawn", "top_p": 1, "answer_mode": "auto", "max_parse_attempts": 2, "way": "live",
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -52,8 +57,8 @@ def test_a_researcher_plans_starts_and_reads_a_job(jobs: JobMaker, client):
             "kind": "simulate",
             "dataset": template.dataset_id,
             "instrument": template.instrument_id,
-            "prompt": template.prompt_id,
-            "endpoint": template.endpoint_id,
+            "prompts": [template.prompt_list[0].pk],
+            "endpoints": [template.endpoint_id],
             "alone": "on",
             "countries": ["Kenya"],
             "age_groups": ["younger", "older"],
@@ -61,6 +66,7 @@ def test_a_researcher_plans_starts_and_reads_a_job(jobs: JobMaker, client):
             "temperature": 0,
             "max_tokens": 50,
             "seed": 1,
+            **REST,
         }
         answer = client.post(reverse("job_plan", args=[jobs.project.slug]), data)
         job = Job.objects.get(name="Norms")
@@ -80,7 +86,7 @@ def test_a_researcher_plans_starts_and_reads_a_job(jobs: JobMaker, client):
     page = text(client.get(url("job", job)))
     assert "<strong>15</strong> of 15" in page
     assert "The model refused: &quot;I cannot help with that&quot;." in page
-    assert "hx-get" not in page  # nothing changes any more
+    assert 'hx-trigger="every' not in page  # nothing changes any more
     assert TINY in page
     listed = text(client.get(url("calls", job) + "?status=refused"))
     assert "1 call<" in listed
@@ -99,8 +105,8 @@ def test_a_form_that_cannot_be_planned_says_why(jobs: JobMaker, client):
     template = jobs.plan("http://127.0.0.1:9/v1")
     data = {
         "name": "n", "kind": "judge", "dataset": template.dataset_id, "instrument": template.instrument_id,
-        "prompt": template.prompt_id, "endpoint": template.endpoint_id, "samples": 0, "temperature": 0,
-        "max_tokens": 5, "seed": 1, "question_codes": ["nothing"],
+        "prompts": [template.prompt_list[0].pk], "endpoints": [template.endpoint_id], "samples": 0, "temperature": 0,
+        "max_tokens": 5, "seed": 1, "alone": "on", **REST, "question_codes": ["nothing"],
     }  # fmt: skip
     answer = client.post(reverse("job_plan", args=[jobs.project.slug]), data)
     assert answer.status_code == 422
@@ -114,8 +120,8 @@ def test_materials_of_another_project_cannot_be_chosen(jobs: JobMaker, client):
     foreign = Prompt.objects.create(project=other, name="p", version=1, user="x")
     template = jobs.plan("http://127.0.0.1:9/v1")
     page = client.get(reverse("job_plan", args=[jobs.project.slug]))
-    assert f'value="{template.prompt_id}"' in page.content.decode()
-    assert foreign not in page.context["form"].fields["prompt"].queryset
+    assert f'value="{template.prompt_list[0].pk}"' in page.content.decode()
+    assert foreign not in page.context["form"].fields["prompts"].queryset
     assert client.get(reverse("prompt", args=[jobs.project.slug, foreign.pk])).status_code == 404
 
 
@@ -163,21 +169,25 @@ def test_the_questions_of_the_chosen_instrument_can_be_ticked(jobs: JobMaker, cl
     assert client.get(address).context["form"].fields["question_codes"].choices == []
     data = {
         "name": "Typed", "kind": "judge", "dataset": template.dataset_id, "instrument": other.pk,
-        "prompt": template.prompt_id, "endpoint": template.endpoint_id, "samples": 1, "temperature": 0,
-        "max_tokens": 5, "seed": 1,
+        "prompts": [template.prompt_list[0].pk], "endpoints": [template.endpoint_id], "samples": 1, "temperature": 0,
+        "max_tokens": 5, "seed": 1, "alone": "on", **REST,
     }  # fmt: skip
     page = client.post(address, data | {"choose": "1", "samples": "none"})
     assert [code for code, _ in page.context["form"].fields["question_codes"].choices] == ["answer", "again"]
     assert 'value="Typed"' in text(page)
     assert "error" not in text(page)
-    client.post(address, data | {"question_codes": ["again"]})
+    answer = client.post(address, data | {"question_codes": ["again"]})
+    assert answer.status_code == 302, answer.context["form"].errors
     assert Job.objects.get(name="Typed").question_codes == ["again"]
 
 
 def test_a_paused_job_says_what_is_in_flight_and_not_how_long(jobs: JobMaker, client):
     job = jobs.start("http://127.0.0.1:9/v1", n=4)
+    mark_rate(job.pk)
+    expand(job)
     calls = list(job.calls.all())
     job.calls.filter(pk=calls[0].pk).update(status="ok", values={}, finished_at=timezone.now(), latency_seconds=3)
+    Job.objects.filter(pk=job.pk).update(n_ok=1)
     lease = {"claimed_by": uuid4(), "lease_until": timezone.now()}
     job.calls.filter(pk=calls[1].pk).update(status="claimed", **lease)
     assert " left<" in text(client.get(url("job", job)))
@@ -207,7 +217,7 @@ def test_pages_cost_the_same_number_of_queries_however_large_the_job(
         jobs.start("http://127.0.0.1:9/v1", n=3, slug=f"more{_}")
     pause_job(job=job)
     address = reverse("jobs", args=[jobs.project.slug]) if name == "jobs" else url(name, job)
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(11):
         assert client.get(address).status_code == 200
 
 
