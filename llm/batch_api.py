@@ -6,8 +6,7 @@ Pure code, apart from the connections. Every method raises BatchApiError, with t
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from uuid import UUID
 
 import openai
@@ -51,12 +50,11 @@ class BatchApi:
     def __init__(self, endpoint: EndpointConfig) -> None:
         self._endpoint = endpoint
 
-    def upload(self, path: Path, name: str) -> str:
+    def upload(self, file: BinaryIO, name: str) -> str:
         """Send a file of requests; its id at the server."""
 
         async def work(client: openai.AsyncOpenAI) -> str:
-            with path.open("rb") as file:
-                sent = await client.files.with_raw_response.create(file=(name, file), purpose="batch")
+            sent = await client.files.with_raw_response.create(file=(name, file), purpose="batch")
             found = load_json(sent.text)
             if not isinstance(found, dict) or not isinstance(found.get("id"), str):
                 raise BatchApiError(_unexpected("file"))
@@ -100,14 +98,13 @@ class BatchApi:
             after = batches[-1].id
         return None
 
-    def download(self, file_id: str, path: Path) -> None:
-        """Write a file of results to the path."""
+    def download(self, file_id: str, file: BinaryIO) -> None:
+        """Write a file of results to the end of another."""
 
         async def work(client: openai.AsyncOpenAI) -> None:
             async with client.files.with_streaming_response.content(file_id) as answer:
-                with path.open("wb") as file:
-                    async for part in answer.iter_bytes():
-                        file.write(part)
+                async for part in answer.iter_bytes():
+                    file.write(part)
 
         self._do(work, files_of=MAX_RESULT_BYTES)
 

@@ -149,6 +149,10 @@ DEMO_MODEL = env.flag("CONCORD_DEMO_MODEL", False)  # it is the embedded one, an
 MODEL_KEY_VARIABLE_PREFIX = "CONCORD_MODEL_KEY"
 # A killed worker's calls go back to the others after this long.
 MODEL_LEASE_SECONDS = env.integer("CONCORD_MODEL_LEASE_SECONDS", 60, minimum=2)
+# What the Batch API takes in one file, and how many batches of a job are under way at once.
+MODEL_BATCH_REQUESTS = env.integer("CONCORD_MODEL_BATCH_REQUESTS", 50_000, minimum=1)
+MODEL_BATCH_BYTES = env.integer("CONCORD_MODEL_BATCH_BYTES", 100_000_000, minimum=1000)
+MODEL_BATCHES_AT_ONCE = env.integer("CONCORD_MODEL_BATCHES_AT_ONCE", 4, minimum=1)
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["projects.api_auth.TokenAuthentication"],
