@@ -19,6 +19,7 @@ from llm.ledger import Outcome, Used
 from llm.limits import AdaptiveConcurrency, CircuitBreaker
 from llm.models import Call, Job
 from llm.preparing import render, reused
+from llm.reservations import Reservations
 from llm.slots import EndpointSlots
 
 BATCH_CALLS = 50
@@ -49,12 +50,14 @@ class Runner:
     endpoint: EndpointConfig
     slots: EndpointSlots
     hooks: Hooks
+    reservations: Reservations
     breaker: CircuitBreaker
     seconds: float
     rng: random.Random = field(default_factory=lambda: random.Random(uuid.uuid4().int))
 
     def __post_init__(self) -> None:
         self._concurrency = self.job.endpoint.concurrency
+        self._reusable = self.job.temperature == 0
         self._gate = Gate(AdaptiveConcurrency(self._concurrency))
         self._groups: dict[str, list[Call]] = {}  # calls being asked, and those that wait for an equal one
         self._fresh: dict[str, Call] = {}  # answered and not yet settled
@@ -84,6 +87,7 @@ class Runner:
             group.create_task(self._write(asker))
             beat = group.create_task(self._beat())
             await self._ask_all(asker)
+            await self.reservations.give_back(self._groups)  # of those that go back to the ledger
             beat.cancel()
             self._finished = True
             self._wake.set()
@@ -104,26 +108,29 @@ class Runner:
                 if not calls:  # what is in flight may leave room in the budget
                     await asyncio.sleep(LOOK_AGAIN_SECONDS)
                 self._alive += len(calls)
-                for group in await self._prepare(calls):
-                    asking.create_task(self._work(asker, group))
+                for group, mine in await self._prepare(calls):
+                    asking.create_task(self._work(asker, group, mine=mine))
 
-    async def _prepare(self, calls: Sequence[Call]) -> list[list[Call]]:
-        """The calls to ask, grouped where they ask the same; settles those that need not or cannot be asked."""
+    async def _prepare(self, calls: Sequence[Call]) -> list[tuple[list[Call], bool]]:
+        """The calls to ask, grouped where they ask the same, each group with whether it is this runner's to ask;
+        settles those that need not or cannot be asked."""
         ready = [call for call in calls if self._render(call)]
-        reusable = self.job.temperature == 0
-        known = await self.hooks.find_answered([call.fingerprint for call in ready]) if reusable else {}
+        if not self._reusable:
+            return [([call], True) for call in ready]
+        fingerprints = list({call.fingerprint for call in ready}.difference(self._groups, self._fresh))
+        # In this order: whoever gives a reservation back has settled before.
+        mine = await self.reservations.take(fingerprints)
+        known = await self.hooks.find_answered(fingerprints)
         groups = []
         for call in ready:
             earlier = known.get(call.fingerprint) or self._fresh.get(call.fingerprint)
             if earlier and (outcome := reused(self.job, call, earlier)):
                 self._deliver(outcome)
-            elif reusable and call.fingerprint in self._groups:
+            elif call.fingerprint in self._groups:
                 self._groups[call.fingerprint].append(call)
             else:
-                group = [call]
-                if reusable:
-                    self._groups[call.fingerprint] = group
-                groups.append(group)
+                self._groups[call.fingerprint] = [call]
+                groups.append((self._groups[call.fingerprint], call.fingerprint in mine))
         return groups
 
     def _render(self, call: Call) -> bool:
@@ -132,13 +139,18 @@ class Runner:
             self._deliver(fault)
         return fault is None
 
-    async def _work(self, asker: Asker, group: list[Call]) -> None:
-        """Ask the group's first call and give its answer to those that ask the same; without one, ask the next."""
+    async def _work(self, asker: Asker, group: list[Call], *, mine: bool) -> None:
+        """Ask the group's first call and give its answer to those that ask the same; without one, ask the next.
+
+        `mine`: nobody else asks the same at this moment.
+        """
         answered: Call | None = None
         while group:
             call = group[0]
-            outcome = reused(self.job, call, answered) if answered else None
             try:
+                if not mine:
+                    answered, mine = await self._answer_of_another(call), True
+                outcome = reused(self.job, call, answered) if answered else None
                 outcome = outcome or await asker.answer(call)
             except HaltedError:
                 break
@@ -149,7 +161,17 @@ class Runner:
                 self._fresh[call.fingerprint] = call
             del group[0]
             self._deliver(outcome)
-        self._groups.pop(call.fingerprint, None)
+        if not group:
+            self._groups.pop(call.fingerprint, None)
+
+    async def _answer_of_another(self, call: Call) -> Call | None:
+        """Wait for whoever asks the same: their answer, or None when it is this runner's turn to ask."""
+        while True:
+            mine = await self.reservations.take([call.fingerprint])
+            found = await self.hooks.find_answered([call.fingerprint])
+            if mine or found:
+                return found.get(call.fingerprint)
+            await self._gate.sleep(LOOK_AGAIN_SECONDS)
 
     def _deliver(self, outcome: Outcome) -> None:
         self._alive -= 1
@@ -172,6 +194,8 @@ class Runner:
                 self._unsettled -= len(batch)
                 for outcome in batch:
                     self._fresh.pop(outcome.call.fingerprint, None)
+                if self._reusable:
+                    await self.reservations.give_back({outcome.call.fingerprint for outcome in batch})
 
     async def _beat(self) -> None:
         while True:

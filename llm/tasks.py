@@ -20,6 +20,7 @@ from llm.limits import CircuitBreaker
 from llm.models import Job
 from llm.preparing import find_answered
 from llm.querysets import mark_rate
+from llm.reservations import Reservations
 from llm.runner import Hooks, Runner
 from llm.slots import EndpointSlots
 from projects.crypto import DecryptionError
@@ -121,6 +122,7 @@ async def _run(job: Job, endpoint: EndpointConfig, shard: uuid.UUID) -> bool:
             endpoint=endpoint,
             slots=slots,
             hooks=_hooks(job, shard),
+            reservations=Reservations(redis, project_id=job.project_id, seconds=ledger.lease().total_seconds()),
             breaker=breaker,
             seconds=TASK_SECONDS,
         )
@@ -151,8 +153,11 @@ def _hooks(job: Job, shard: uuid.UUID) -> Hooks:
         mark_rate(job.pk)
         if _leaving.is_set():
             return 0
-        running = Job.objects.filter(pk=job.pk, status=Job.Status.RUNNING)
-        return running.values_list("endpoint__concurrency", flat=True).first() or 0
+        now = Job.objects.filter(pk=job.pk, status=Job.Status.RUNNING).select_related("endpoint").first()
+        if now is None:
+            return 0
+        job.budget_calls, job.budget_tokens, job.budget_price = now.budget_calls, now.budget_tokens, now.budget_price
+        return now.endpoint.concurrency
 
     return Hooks(
         claim=sync_to_async(lambda size: ledger.claim(job, shard, size=size)),

@@ -139,3 +139,20 @@ def test_a_message_for_a_job_that_is_gone_or_done_ends_quietly(jobs: JobMaker):
         job = jobs.run(server, n=1)
         run_shard(job.pk)
         assert server.requests == 1
+
+
+def test_two_runners_at_once_ask_equal_requests_once(jobs: JobMaker):
+    user = "Always the same. {{ answer_format }}"
+    with ScriptedModelServer(Script(latency_seconds=0.3)) as server:
+        endpoint = jobs.endpoint(server, concurrency=20)  # shared by two
+        job = jobs.start(endpoint, n=120, user=user)
+        run_together(job, job)
+        job.refresh_from_db()
+        assert (job.status, job.n_ok, job.n_reused, server.requests) == ("done", 120, 119, 1)
+
+
+def test_who_waits_for_an_equal_request_asks_itself_when_that_brings_no_answer(jobs: JobMaker):
+    user = "Always the same. {{ answer_format }}"
+    with ScriptedModelServer(Script(behaviours=["refusal"] * 3)) as server:
+        job = jobs.run(jobs.endpoint(server, concurrency=4), n=12, user=user)
+        assert (job.n_refused, job.n_ok, server.requests) == (3, 9, 4)

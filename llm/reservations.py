@@ -1,0 +1,31 @@
+"""Who is asking what at this moment, among all workers: so that equal requests that run at once are asked once.
+
+What is lost here costs a request and no more: the ledger holds the answers.
+"""
+
+from collections.abc import Collection, Sequence
+
+from redis.asyncio import Redis
+
+
+class Reservations:
+    """Fingerprints being asked in one project. `seconds`: how long one is kept for a worker that was killed."""
+
+    def __init__(self, redis: Redis, *, project_id: int, seconds: float) -> None:
+        self._redis = redis
+        self._prefix = f"concord:asking:{project_id}:"
+        self._milliseconds = int(seconds * 1000)
+
+    async def take(self, fingerprints: Sequence[str]) -> set[str]:
+        """Reserve what nobody has; the fingerprints that are now the caller's."""
+        if not fingerprints:
+            return set()
+        async with self._redis.pipeline(transaction=False) as pipeline:
+            for fingerprint in fingerprints:
+                pipeline.set(self._prefix + fingerprint, 1, nx=True, px=self._milliseconds)
+            taken = await pipeline.execute()
+        return {fingerprint for fingerprint, mine in zip(fingerprints, taken, strict=True) if mine}
+
+    async def give_back(self, fingerprints: Collection[str]) -> None:
+        if fingerprints:
+            await self._redis.delete(*(self._prefix + fingerprint for fingerprint in fingerprints))
