@@ -49,25 +49,6 @@ def proportional_mib(pid: int) -> float:
     return _kilobytes(PROC / str(pid) / "smaps_rollup", "Pss:") / MIB
 
 
-class OwnGrowth:
-    """How much this process grew at its peak while the block ran, in MiB (`peak`); NaN without /proc."""
-
-    peak = float("nan")
-
-    def __enter__(self) -> Self:
-        self._reset = PROC / "self/clear_refs"
-        if self._reset.exists():
-            self._reset.write_text("5")  # the peak is from here on
-            self._before = _kilobytes(PROC / "self/status", "VmRSS:")
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._reset.exists():
-            self.peak = (_kilobytes(PROC / "self/status", "VmHWM:") - self._before) / MIB
-
-
 def _kilobytes(path: Path, name: str) -> float:
     try:
         lines = path.read_text().splitlines()

@@ -13,7 +13,7 @@ from bench.llm_planning import ITEMS, measure_planning
 from bench.llm_targets import Target, spread
 
 SMALL_CALLS, LARGE_CALLS = 2_000, 20_000
-FAULTS_CALLS, QUICK_FAULTS_CALLS = 2_000, 800
+FAULTS_CALLS, QUICK_FAULTS_CALLS = 2_000, 320
 KILLED_CALLS = 2_000
 PEER_CALLS, QUICK_PEER_CALLS = 2_000, 400
 

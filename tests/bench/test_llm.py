@@ -13,7 +13,7 @@ from bench.llm_floor import ask_all
 from bench.llm_measure import Run, Spent
 from bench.llm_parts import items_needed
 from bench.llm_peers import Cost
-from bench.llm_planning import CALLS
+from bench.llm_planning import CALLS, traced_mib
 from bench.llm_server import Tally
 from bench.llm_targets import Target, spread, verdict
 from tests.model_server import Script, ScriptedModelServer
@@ -87,10 +87,10 @@ def test_memory_is_the_processes_own_and_that_of_those_below():
             pass
         child.kill()
     assert 64 < memory.largest < memory.together
-    with llm_memory.OwnGrowth() as growth:
-        held = b"x" * (64 << 20)
-        del held
-    assert 60 < growth.peak < 80
+
+
+def test_what_a_step_holds_at_once_is_traced():
+    assert 32 < traced_mib(lambda: sum(len(b"x" * (n << 20)) for n in (1, 32))) < 34
 
 
 def test_arguments_decide_what_is_measured(capsys):
