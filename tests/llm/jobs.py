@@ -61,9 +61,8 @@ class JobMaker:
             name="a job",
             endpoint=server if isinstance(server, Endpoint) else self.endpoint(server),
             prompts=[prompt],
-            dataset=self.dataset(n, slug),
             instrument=self._instrument(self.project, questions=questions or [CHOICE]),
-            **{"kind": Job.Kind.SIMULATE} | fields,
+            **{"kind": Job.Kind.SIMULATE, "dataset": fields.get("dataset") or self.dataset(n, slug)} | fields,
         )
 
     def start(self, server: ScriptedModelServer | str | Endpoint, **fields: Any) -> Job:
