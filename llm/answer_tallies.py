@@ -85,7 +85,7 @@ def option_name(question: Any, code: str) -> str:
     if question.kind == "scale":
         return f"{code}: {question.labels[int(code) - question.minimum]}" if question.labels else code
     option = next(option for option in question.options if option.code == code)
-    return str(option.text or f"{option.code} ({option.text_field})")
+    return str(option.text or option.code)
 
 
 def label_shares(

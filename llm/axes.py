@@ -31,6 +31,11 @@ class Axis:
         """The level's position in the cell with this number."""
         return cell // self.stride % self.size
 
+    def named(self, level: int) -> str:
+        """The level in words that can stand beside those of other axes."""
+        before = {PERSONA: "", PROMPT: "", ORDER: "options "}
+        return before.get(self.name, f"{self.title} ") + self.levels[level]
+
     @property
     def words(self) -> str:
         """The first levels and how many more there are."""
@@ -61,11 +66,12 @@ def varying(axes: Sequence[Axis]) -> list[Axis]:
 
 def cell_words(axes: Sequence[Axis], cell: int) -> str:
     """What is particular about the cell: its level on each axis that varies; empty when nothing does."""
-    named = (PERSONA, PROMPT)
-    return ", ".join(
-        axis.levels[axis.level(cell)] if axis.name in named else f"{axis.title} {axis.levels[axis.level(cell)]}"
-        for axis in varying(axes)
-    )
+    return ", ".join(axis.named(axis.level(cell)) for axis in varying(axes))
+
+
+def condition_words(axes: Sequence[Axis], cell: int) -> str:
+    """The same without the persona, which is who answers and no condition."""
+    return cell_words([axis for axis in axes if axis.name != PERSONA], cell)
 
 
 def persona_words(persona: Mapping[str, Any]) -> str:

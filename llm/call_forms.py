@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 
 from llm.answer_tallies import CLOSED, option_name
-from llm.axes import ORDER, Axis, axes_of, varying
+from llm.axes import Axis, axes_of, varying
 from llm.call_pages import CallFilter
 from llm.comparison import Comparing, Side
 from llm.models import Call, Job
@@ -51,6 +51,10 @@ class CallFilterForm(forms.Form):
         if found is None:
             raise forms.ValidationError(f"The dataset {self._job.dataset} has no item {external_id[:80]}.")
         return found
+
+    @property
+    def has_filters(self) -> bool:
+        return bool(self.wanted())
 
     def wanted(self) -> CallFilter:
         """All calls while the form has an error."""
@@ -126,8 +130,7 @@ class CompareForm(forms.Form):
             yield self._siblings.get(self.cleaned_data[f"{side}_job"], self._job).endpoint.name
         for axis in self.axes:
             if level := self.cleaned_data[f"{side}_{axis.name}"]:
-                prefix = f"{axis.title.lower()} " if axis.name == ORDER else ""
-                yield prefix + axis.levels[int(level)]
+                yield axis.named(int(level))
 
 
 def _levels(axis: Axis, nothing: str) -> Choices:

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, render
 
-from llm.axes import axes_of, cell_words
+from llm.axes import axes_of, condition_words
 from llm.call_forms import CallFilterForm, CompareForm
 from llm.call_pages import LAST, SEARCHED, CallFilter, CallPage, page_of_calls
 from llm.comparison import PAGE as PAIRS_PER_PAGE
@@ -29,7 +29,7 @@ def calls(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     context = {
         "job": job,
         "form": form,
-        "rows": [(call, cell_words(axes, call.cell)) for call in page.calls],
+        "rows": [(call, condition_words(axes, call.cell)) for call in page.calls],
         "page": page,
         "count": _count(job, wanted),
         "searched": SEARCHED,
@@ -42,7 +42,7 @@ def calls(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
 def call(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     related = ("job__endpoint", "item", "respondent", "condition", "reused_from__job")
     found = get_object_or_404(Call.objects.select_related(*related), pk=pk, job__project=project)
-    context = {"call": found, "job": found.job, "cell": cell_words(axes_of(found.job), found.cell)}
+    context = {"call": found, "job": found.job, "cell": condition_words(axes_of(found.job), found.cell)}
     return render(request, "llm/call.html", _context(project) | context)
 
 

@@ -17,6 +17,7 @@ from projects.models import Project
 
 AGE_GROUPS = [("younger", "Younger"), ("older", "Older")]
 MATERIALS = ("dataset", "instrument", "prompts", "endpoints")
+SEVERAL = ("prompts", "endpoints")
 GENDERS = [("female", "Female"), ("male", "Male")]
 
 BOUNDS: dict[str, tuple[float, float | None]] = {
@@ -146,10 +147,19 @@ class JobForm(forms.ModelForm):
             for name in MATERIALS
             if not self.fields[name].queryset.exists()  # type: ignore[attr-defined]
         ]
-        if not self.is_bound and not self.missing:
-            for name in ("endpoints", "prompts"):  # the one made last
-                self.initial.setdefault(name, list(self.fields[name].queryset.order_by("-pk")[:1]))  # type: ignore[attr-defined]
+        if not self.is_bound and not kwargs.get("initial"):
+            self._suggest()
         self._newest = set(latest_prompts(project).values_list("pk", flat=True))
+
+    def _suggest(self) -> None:
+        """The endpoint and the prompt that were made last; a dataset and an instrument where there is one only."""
+        self.initial["kind"] = Job.Kind.SIMULATE
+        for name in MATERIALS:
+            newest = list(self.fields[name].queryset.order_by("-pk")[:2])  # type: ignore[attr-defined]
+            if name in SEVERAL:
+                self.initial[name] = newest[:1]
+            elif len(newest) == 1:
+                self.initial[name] = newest[0].pk
 
     def open_groups(self) -> list[Group]:
         return [Group(key, title, self._shown(names)) for key, title, names in OPEN_GROUPS]

@@ -9,7 +9,7 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from llm.answer_tallies import CLOSED, Labels, Positions, Tally, label_shares, position_shares
-from llm.axes import axes_of, cell_words
+from llm.axes import axes_of, condition_words
 from llm.histogram import Bin, histogram
 from llm.ledger import FAILED
 from llm.models import Call, Job
@@ -111,7 +111,7 @@ def job_findings(job: Job) -> Findings:
     return Findings(
         n=min(job.n_ok, NEWEST_CALLS),
         answered=job.n_ok,
-        newest=[(call, cell_words(axes, call.cell)) for call in newest_answers(job)[:SAMPLE]],
+        newest=[(call, condition_words(axes, call.cell)) for call in newest_answers(job)[:SAMPLE]],
         labels=label_shares(job.questions, tallies, answers, means),
         positions=position_shares(job.questions, tallies),
         latency=_latency(job),
