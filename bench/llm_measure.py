@@ -85,9 +85,18 @@ def run(site: Site, worker: Child, server: ModelServer, *, calls: int) -> Run:
         used = start(job)
         wait_until_done(job, worker, calls=calls)
         seconds = time.perf_counter() - started
-    spent = [after - earlier for earlier, after in zip(before, _processor(site, worker), strict=True)]
+    pairs = zip(before, _processor(site, worker), strict=True)
+    of_worker, of_postgres, of_valkey = (after - earlier for earlier, after in pairs)
     check_answers(job, calls)
-    return Run(job.pk, calls, seconds, Spent(*spent, used), memory.together, memory.largest, server.figures())
+    return Run(
+        job.pk,
+        calls,
+        seconds,
+        Spent(of_worker, of_postgres, of_valkey, used),
+        memory.together,
+        memory.largest,
+        server.figures(),
+    )
 
 
 def start(job: Job) -> float:

@@ -11,6 +11,7 @@ from bench.llm_path import CEILING, CONCURRENCY, PERSONAS, ModelServer, Site, mo
 from bench.llm_peers import measure_peer
 from bench.llm_planning import ITEMS, measure_planning
 from bench.llm_targets import Target, spread
+from config.processes import Child
 
 SMALL_CALLS, LARGE_CALLS = 2_000, 20_000
 FAULTS_CALLS, QUICK_FAULTS_CALLS = 2_000, 320
@@ -35,20 +36,25 @@ def measure(site: Site, options: argparse.Namespace) -> Iterator[tuple[str, Part
         yield from parts
     if "flat" in options.parts:
         yield "flat", _measure_flat(site, main)
-    with worker(site.folder) as celery:
-        if "faults" in options.parts:
-            calls = QUICK_FAULTS_CALLS if options.quick else FAULTS_CALLS
-            yield "faults", measure_faults(site, celery, calls=calls)
-        if "limited" in options.parts:
-            yield "limited", measure_limited(site, celery)
-        for name, interpreter in options.peers:
-            with model_server(site.folder) as server:
-                own = run(site, celery, server, calls=QUICK_PEER_CALLS if options.quick else PEER_CALLS)
-                yield name, measure_peer(site, server, own, peer=name, interpreter=interpreter)
-        if "planning" in options.parts:
-            yield "planning", measure_planning(site)
+    if options.peers or {"faults", "limited", "planning"} & set(options.parts):
+        with worker(site.folder) as celery:
+            yield from _measure_with_one_worker(site, celery, options)
     if "killed" in options.parts:
         yield "killed", measure_killed(site, calls=KILLED_CALLS)
+
+
+def _measure_with_one_worker(site: Site, celery: Child, options: argparse.Namespace) -> Iterator[tuple[str, Part]]:
+    if "faults" in options.parts:
+        calls = QUICK_FAULTS_CALLS if options.quick else FAULTS_CALLS
+        yield "faults", measure_faults(site, celery, calls=calls)
+    if "limited" in options.parts:
+        yield "limited", measure_limited(site, celery)
+    for name, interpreter in options.peers:
+        with model_server(site.folder) as server:
+            own = run(site, celery, server, calls=QUICK_PEER_CALLS if options.quick else PEER_CALLS)
+            yield name, measure_peer(site, server, own, peer=name, interpreter=interpreter)
+    if "planning" in options.parts:
+        yield "planning", measure_planning(site)
 
 
 def _measure_main(site: Site, calls: int) -> tuple[Run, list[tuple[str, Part]]]:

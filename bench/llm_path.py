@@ -87,7 +87,7 @@ def worker(folder: Path, **environment: str) -> Iterator[Child]:
             raise StartError(f"The worker did not start: {last_line(log)}.")
         yield child
     finally:
-        child.stop()
+        child.stop(timeout=1)  # what it still holds is not wanted any more
 
 
 @contextmanager
@@ -98,7 +98,7 @@ def beat(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        child.stop()
+        child.stop(timeout=1)
 
 
 def _celery(*arguments: object, log: Path, env: Mapping[str, str]) -> Child:

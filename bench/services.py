@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from config.embedded import free_port, start_postgres, start_valkey
 from config.healthcheck import problem
 from config.processes import ROOT, Child, StartError, last_line, python, wait_until
+from config.temporary import temporary_folder
 
 WEB_PROCESSES = 2
 READY_SECONDS = 60.0
@@ -21,7 +21,7 @@ def private_services() -> Iterator[Child]:
 
     What the environment says about services is replaced, for this process and its children.
     """
-    folder = Path(tempfile.mkdtemp(prefix="concord-bench-"))
+    folder = temporary_folder("bench")
     started: list[Child] = []
     try:
         valkey = start_valkey(folder / "valkey.log")
