@@ -58,7 +58,8 @@ def _scalar(value: Any) -> Any:
     return str(value).lower() if isinstance(value, bool) else value
 
 
-def _persona(value: Any) -> Any:
+def check_persona(value: Any) -> Any:
+    """The persona, whose attributes are not those that say which model answers."""
     taken = sorted(TAKEN.intersection(value)) if isinstance(value, Mapping) else []
     if taken:
         raise ValueError(f"{taken[0]} is what Concord itself says of a model; name the attribute otherwise")
@@ -205,7 +206,7 @@ class JobFile(Frozen):
     endpoints: list[Annotated[EndpointPart, BeforeValidator(_named)]] = Field(min_length=1)
     items: ItemsPart = ItemsPart()
     alone: bool | None = None
-    personas: list[Annotated[dict[str, Any], BeforeValidator(_persona)]] = []
+    personas: list[Annotated[dict[str, Any], BeforeValidator(check_persona)]] = []
     factors: list[dict[str, Any]] = []
     option_orders: Literal["drawn", "written", "both", "rotated"] = "drawn"
     conditions_per_item: Count | None = None

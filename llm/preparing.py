@@ -10,6 +10,7 @@ from llm.models import Call, Job
 from llm.parsing import answer_schema, parse_reply
 from llm.planning import call_messages
 from llm.rendering import PromptError
+from materials.services import content_hash
 
 REUSED_COLUMNS = ("id", "fingerprint", "text", "reasoning", "probabilities")
 
@@ -59,6 +60,7 @@ def find_answered(job: Job, fingerprints: Collection[str]) -> dict[str, Call]:
 
 
 def _fingerprint(job: Job, endpoint: EndpointConfig, call: Call) -> str:
+    prompt = job.prompt_list[job.grid[call.cell].prompt]
     parameters = {
         "temperature": job.temperature,
         "max_tokens": job.max_tokens,
@@ -74,6 +76,6 @@ def _fingerprint(job: Job, endpoint: EndpointConfig, call: Call) -> str:
         model=endpoint.model,
         messages=call.messages,
         parameters=parameters,
-        prompt_version=str(job.prompt_list[job.grid[call.cell].prompt].pk),
+        prompt_version=content_hash({"system": prompt.system, "user": prompt.user}),  # the same in other installations
         sample=call.sample,
     )

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from llm import call_views, control_views, endpoint_views, job_views, prompt_views
+from llm import call_views, control_views, endpoint_views, export_views, job_views, prompt_views
 
 urlpatterns = [
     path("", job_views.jobs, name="jobs"),
@@ -12,6 +12,10 @@ urlpatterns = [
     path("jobs/<int:pk>/compare/", call_views.job_compare, name="job_compare"),
     path("jobs/<int:pk>/budget/", control_views.job_budget, name="job_budget"),
     path("jobs/<int:pk>/concurrency/", control_views.job_concurrency, name="job_concurrency"),
+    path("jobs/bundle/", export_views.job_bundle, name="job_bundle"),
+    path("jobs/<int:pk>/export/<slug:what>/", export_views.job_export, name="job_export"),
+    path("jobs/<int:pk>/requests/", export_views.job_requests, name="job_requests"),
+    path("jobs/<int:pk>/results/", export_views.job_results, name="job_results"),
     path("jobs/<int:pk>/<slug:action>/", control_views.job_action, name="job_action"),
     path("calls/<int:pk>/", call_views.call, name="call"),
     path("endpoints/", endpoint_views.endpoints, name="endpoints"),

@@ -336,6 +336,15 @@ ROWS: dict[str, Row] = {
         method="post",
         kwargs=lambda w: {"slug": w.project.slug, "pk": w.job.pk, "action": "discard"},
     ),
+    "job_bundle": Row(**MANAGERS),
+    "job_bundle post": Row(**answers(MANAGERS, 422), method="post"),
+    "job_export": Row(**READERS, kwargs=lambda w: {"slug": w.project.slug, "pk": w.job.pk, "what": "calls"}),
+    "job_requests": Row(
+        **answers(MANAGERS, 302), method="post", kwargs=lambda w: {"slug": w.project.slug, "pk": w.job.pk}
+    ),
+    "job_results": Row(
+        **answers(MANAGERS, 422), method="post", kwargs=lambda w: {"slug": w.project.slug, "pk": w.job.pk}
+    ),
     "calls": Row(**READERS, kwargs=lambda w: {"slug": w.project.slug, "pk": w.job.pk}),
     "call": Row(**READERS, kwargs=lambda w: {"slug": w.project.slug, "pk": w.call.pk}),
     "endpoints": Row(**READERS),

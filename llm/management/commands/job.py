@@ -8,6 +8,9 @@ from typing import Any, NoReturn
 from django.core.management.base import BaseCommand, CommandError
 
 from llm import services
+from llm.bundle import write_bundle
+from llm.bundle_import import BundleError, import_bundle
+from llm.exports import EXPORTS, REQUESTS, LedgerError, export_job
 from llm.foreground import Display, work
 from llm.jobfile import JobFile, JobFileError, read_job_file
 from llm.jobfile_plan import jobs_of_file, make_endpoints, plan_from_file
@@ -15,8 +18,11 @@ from llm.models import Job
 from llm.planning import make_plan
 from llm.querysets import job_progress
 from llm.rendering import PromptError
+from llm.results_import import ResultsRefusedError, import_results, write_requests
 from llm.shell import counts, list_lines, plan_lines, status_json, status_lines
 from projects.crypto import DecryptionError
+from projects.models import Project
+from responses.output import print_lines, whole_file
 
 INCOMPLETE, BAD_INPUT = 1, 2  # exit codes
 JOB = "the job's TOML file, or its number, as in the address of its page"
@@ -52,19 +58,37 @@ class Command(BaseCommand):
         status.add_argument("--json", action="store_true", help="for machines")
         action("pause", "let calls in flight finish and start no more")
         action("stop", "end the job with what it has")
+        export = action("export", "write what the job asked and got to the standard output")
+        export.add_argument("--format", choices=list(EXPORTS), default="calls", help="what to write (default: calls)")
+        results = action("import-results", "settle calls with results that were made elsewhere")
+        results.add_argument("file", type=Path, help="a file in the format of the Batch API's output")
+        bundle = action("bundle", "write everything that is needed to run the job elsewhere")
+        bundle.add_argument("file", type=Path, help="the .zip file to write")
+        bundle.add_argument("--calls", action="store_true", help="with every call, for reading")
+        taken = action("import-bundle", "plan the job of a bundle", job=False)
+        taken.add_argument("file", type=Path, help="the bundle")
+        taken.add_argument("--project", required=True, help="the slug of the project it goes into")
         listed = action("list", "list jobs, the newest first", job=False)
         listed.add_argument("--project", help="only of the project with this slug")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            getattr(self, f"_{options['action']}")(**options)
+            getattr(self, f"_{options['action'].replace('-', '_')}")(**options)
         except JobFileError as error:
             for problem in error.problems:
                 self.stderr.write(problem)
             n = len(error.problems)
             _refuse(f"Nothing was done: {n:,} fault{'' if n == 1 else 's'}.")
+        except ResultsRefusedError as error:
+            for fault in error.faults:
+                self.stderr.write(str(fault))
+            _refuse(str(error))
+        except (BundleError, LedgerError) as error:
+            _refuse(str(error))
         except PromptError as error:
             _refuse(f"The prompt does not fit the items. {error}")
+        except OSError as error:
+            _refuse(f"{error.filename or 'The file'} cannot be used: {error.strerror or error}.")
 
     def _plan(self, *, file: Path, examples: int, test: bool, **_: Any) -> None:
         described = read_job_file(file)
@@ -122,6 +146,39 @@ class Command(BaseCommand):
         jobs = Job.objects.select_related("project").order_by("-pk")
         for line in list_lines(jobs.filter(project__slug=project) if project else jobs):
             self.stdout.write(line)
+
+    def _export(self, *, job: str, format: str, **_: Any) -> None:
+        for found in self._jobs(job):
+            if format in REQUESTS and not found.expanded:
+                write_requests(job=found)
+                self.stderr.write(f"The requests of job {found.pk} are written. {found.status_reason}".strip())
+            print_lines(self.stdout, export_job(job=found, what=format))
+
+    def _import_results(self, *, job: str, file: Path, **_: Any) -> None:
+        (found, *others) = self._jobs(job)
+        if others:
+            _refuse("The file describes several jobs; give the number of the one that the results are of.")
+        with file.open("rb") as results:
+            imported = import_results(job=found, file=results)
+        for fault in imported.unknown:
+            self.stderr.write(str(fault))
+        self.stdout.write(f"Job {found.pk}: {imported.words}")
+
+    def _bundle(self, *, job: str, file: Path, calls: bool, **_: Any) -> None:
+        (found, *others) = self._jobs(job)
+        if others:
+            _refuse("The file describes several jobs; give the number of the one to bundle.")
+        with whole_file(file) as target:
+            write_bundle(job=found, file=target, calls=calls)
+        self.stdout.write(f"Wrote {file}.")
+
+    def _import_bundle(self, *, file: Path, project: str, **_: Any) -> None:
+        found = Project.objects.filter(slug=project).first()
+        if found is None:
+            _refuse(f"There is no project {project}; give the slug from its address, /p/<slug>/.")
+        with file.open("rb") as bundle:
+            job = import_bundle(project=found, file=bundle)
+        self.stdout.write(f"Planned as job {job.pk}, {job}, at {job.endpoint}, which came without a key.")
 
     def _jobs(self, text: str, *, plan: bool = False) -> list[Job]:
         """The jobs that a number or a file names; `plan`: a file's jobs are planned when they are not."""

@@ -1,10 +1,6 @@
 """Write a project's answers as CSV or JSON lines, one answer a row."""
 
-import os
-import sys
-import tempfile
 from argparse import ArgumentParser
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from projects.models import Project
 from responses.export import export_responses
 from responses.models import Response
+from responses.output import print_lines, whole_file
 
 
 class Command(BaseCommand):
@@ -42,30 +39,10 @@ class Command(BaseCommand):
             by=None,
         )
         if options["output"] is None:
-            self._print(lines)
+            print_lines(self.stdout, lines)
             return
         try:
-            _write_whole(options["output"], lines)
+            with whole_file(options["output"]) as file:
+                file.writelines(line.encode() for line in lines)
         except OSError as error:
             raise CommandError(f"{options['output']} cannot be written: {error.strerror}.") from error
-
-    def _print(self, lines: Iterable[str]) -> None:
-        try:
-            for line in lines:
-                self.stdout.write(line, ending="")
-            self.stdout.flush()
-        except BrokenPipeError:  # the reader (for example head) has seen enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _write_whole(path: Path, lines: Iterable[str]) -> None:
-    """Through a neighbouring file that takes the name at the end, so that no half of an export is ever found."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
-            file.writelines(lines)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
