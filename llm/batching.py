@@ -27,7 +27,7 @@ from llm.ledger import finish_if_done
 from llm.models import Batch, Call, Job
 from projects.crypto import DecryptionError
 
-STEPPED, STEPPED_SECONDS = "llm:stepped:{}", 600
+STEPPED, STEPPED_SECONDS = "llm:stepped:{}", 60
 FIRST_HOLD_SECONDS, LONGEST_HOLD_SECONDS = 30, 1800
 GONE = 404
 OVER = (Batch.Status.COLLECTED, Batch.Status.FAILED, Batch.Status.LOST)
