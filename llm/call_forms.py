@@ -90,7 +90,7 @@ class CompareForm(forms.Form):
                 self.initial.setdefault(f"{side}_job", str(job.pk))
             for axis in self.axes:
                 field = forms.ChoiceField(label=axis.title, required=False, choices=_levels(axis, "The same for both"))
-                self.fields[f"{side}_{axis.name}"] = field
+                self.fields[f"{side}_axis_{axis.name}"] = field
 
     @property
     def side_fields(self) -> list[tuple[str, list[Any]]]:
@@ -118,7 +118,7 @@ class CompareForm(forms.Form):
 
     def _side(self, side: str, data: dict[str, Any]) -> Side:
         job = self._siblings.get(data.get(f"{side}_job") or "", self._job)
-        chosen = {axis.name: data[f"{side}_{axis.name}"] for axis in self.axes}
+        chosen = {axis.name: data[f"{side}_axis_{axis.name}"] for axis in self.axes}
         return Side(job, {name: int(level) for name, level in chosen.items() if level})
 
     def words(self, side: str) -> str:
@@ -129,7 +129,7 @@ class CompareForm(forms.Form):
         if f"{side}_job" in self.fields:
             yield self._siblings.get(self.cleaned_data[f"{side}_job"], self._job).endpoint.name
         for axis in self.axes:
-            if level := self.cleaned_data[f"{side}_{axis.name}"]:
+            if level := self.cleaned_data[f"{side}_axis_{axis.name}"]:
                 yield axis.named(int(level))
 
 

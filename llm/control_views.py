@@ -14,7 +14,7 @@ from llm.job_views import PILOT_CALLS, job_page_context
 from llm.models import Job
 from llm.querysets import project_jobs
 from llm.rendering import PromptError
-from llm.series import series_of
+from llm.series import halted_pilots, series_of
 from projects.access import MANAGERS, MemberRequest, project_view
 from projects.models import Project, User
 
@@ -126,6 +126,11 @@ def _resume(job: Job, who: User) -> str:
     return "The job goes on." if services.resume_job(job=job, by=who) else ""
 
 
+def _resume_all(job: Job, who: User) -> str:
+    going = [one for one in halted_pilots(job) if services.resume_job(job=one, by=who)]
+    return f"{len(going)} job{' goes' if len(going) == 1 else 's go'} on." if going else ""
+
+
 def _resume_pilot(job: Job, who: User) -> str:
     return "The pilot goes on." if services.resume_pilot(job=job, by=who) else ""
 
@@ -140,6 +145,7 @@ ACTIONS: dict[str, Callable[[Job, User], str]] = {
     "pilot": _pilot,
     "pause": _pause,
     "resume": _resume,
+    "resume-all": _resume_all,
     "resume-pilot": _resume_pilot,
     "stop": _stop,
     "retry": _retry,

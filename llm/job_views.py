@@ -14,7 +14,7 @@ from llm.live import job_findings
 from llm.models import Call, Job
 from llm.querysets import job_progress, project_jobs
 from llm.rendering import PromptError
-from llm.series import plan_overview, rest_after_pilot, series_of
+from llm.series import halted_pilots, plan_overview, rest_after_pilot, series_of
 from projects.access import MANAGERS, READERS, MemberRequest, project_view
 from projects.models import Project
 
@@ -103,8 +103,10 @@ def _context(request: MemberRequest, project: Project) -> dict[str, Any]:
 
 
 def _live(job: Job) -> dict[str, Any]:
-    """With a pilot that is over, what the rest would take; `pilot_left` when it was halted before its end."""
+    """With a pilot that is over: what the rest would take, and how many `pilots` of the series wait. `pilot_left`: it
+    was halted before its end."""
     halted = job.pilot and job.status != Job.Status.RUNNING
     pilot_left = halted and job.calls.filter(status=Call.Status.PENDING).exists()
     rest = rest_after_pilot(job) if halted and not pilot_left else None
-    return {"job": job, "progress": job_progress(job), "rest": rest, "pilot_left": pilot_left}
+    pilots = halted_pilots(job).count() if rest else 0
+    return {"job": job, "progress": job_progress(job), "rest": rest, "pilot_left": pilot_left, "pilots": pilots}

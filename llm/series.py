@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from decimal import Decimal
 
+from django.db.models import QuerySet
+
 from llm.axes import Axis, axes_of, cell_words
 from llm.models import Job
 from llm.planning import Example, Plan, make_plan, seconds_at
@@ -72,6 +74,13 @@ class Rest:
 def series_of(job: Job) -> list[Job]:
     """The job and those planned with it, in the order in which they were planned. Costs two queries."""
     return list(project_jobs(job.project).filter(series=job.series).order_by("pk"))
+
+
+def halted_pilots(job: Job) -> QuerySet[Job]:
+    """The jobs of the series that wait after their pilot, or in the middle of it."""
+    return Job.objects.filter(series=job.series, project=job.project, pilot=True, status=Job.Status.PAUSED).order_by(
+        "pk"
+    )
 
 
 def plan_overview(job: Job) -> Overview:
