@@ -58,7 +58,8 @@ class Survey:
 def collect(job: Job, endpoint: EndpointConfig, batch: Batch, over: ServerBatch, api: BatchApi) -> Survey:
     """Settle what the batch brought and end it; calls that it did not answer go back to the job.
 
-    Raises BatchApiError when its files do not come. May be called again after it was cut off anywhere.
+    Raises BatchApiError when its files do not come and ValueError when they cannot be read. May be called again after
+    it was cut off anywhere.
     """
     wants_json = job.answer_mode in SCHEMA_MODES and endpoint.json_mode != "none"
     with ExitStack() as stack:

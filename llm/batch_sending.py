@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from tempfile import TemporaryFile
 from typing import BinaryIO
+from uuid import UUID
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -57,23 +58,25 @@ def send(job: Job, endpoint: EndpointConfig, api: BatchApi) -> bool:
 class Writer:
     """Claims calls for a batch and writes those that must be asked to its file.
 
-    One that asks the same as another on its way stays held without being asked: the batch's end brings it an answer.
+    One that asks the same as another on its way is not asked: the batch of that other one holds it too, and brings it
+    an answer when it ends.
     """
 
     def __init__(self, job: Job, endpoint: EndpointConfig, batch: Batch, file: BinaryIO) -> None:
         self._job, self._endpoint, self._batch, self._file = job, endpoint, batch, file
         self._parameters = parameters_of(job)
-        self._under_way = _fingerprints_under_way(batch) if job.temperature == 0 else set()
+        self._asked_by = _asked_by(batch) if job.temperature == 0 else {}
         self._full = False
         self._extended = time.monotonic()
-        self.requests = self.held = self._bytes = 0
+        self.requests = self.held = self._claimed = self._bytes = 0
 
     def write(self) -> None:
-        while not self._full and self.held < settings.MODEL_BATCH_REQUESTS:
-            size = min(CLAIMED_AT_ONCE, settings.MODEL_BATCH_REQUESTS - self.held)
+        while not self._full and self._claimed < settings.MODEL_BATCH_REQUESTS:
+            size = min(CLAIMED_AT_ONCE, settings.MODEL_BATCH_REQUESTS - self._claimed)
             calls = claim(self._job, self._batch.key, size=size)
             if not calls:
                 return
+            self._claimed += len(calls)
             self._take(calls)
             if time.monotonic() - self._extended > lease().total_seconds() / 6:
                 extend_lease(self._batch.key)
@@ -87,7 +90,7 @@ class Writer:
         for number, call in enumerate(ready):
             earlier = known.get(call.fingerprint)
             outcome = reused(self._job, call, earlier) if earlier else None
-            if outcome is None and call.fingerprint not in self._under_way:
+            if outcome is None and call.fingerprint not in self._asked_by:
                 outcome = self._write_line(call)
             if self._full:
                 _let_go(ready[number:])
@@ -98,7 +101,19 @@ class Writer:
                 kept.append(call)
         settle(self._job, self._batch.key, done)
         _remember(self._batch, kept)
-        self.held += len(kept)
+        self.held += len(kept) - self._hand_over(kept)
+
+    def _hand_over(self, calls: Sequence[Call]) -> int:
+        """Leave calls to the batches that ask the same; returns how many that were."""
+        others: dict[UUID, list[int]] = {}
+        for call in calls:
+            key = self._asked_by.get(call.fingerprint, self._batch.key)
+            if key != self._batch.key:
+                others.setdefault(key, []).append(call.pk)
+        for key, ids in others.items():
+            mine = Call.objects.filter(pk__in=ids, claimed_by=self._batch.key, status=Call.Status.CLAIMED)
+            mine.update(claimed_by=key, lease_until=timezone.now() + LEASE)
+        return sum(map(len, others.values()))
 
     def _write_line(self, call: Call) -> Outcome | None:
         """Write the call's line or find that it does not fit any more; the outcome of one that would fit no file."""
@@ -115,7 +130,7 @@ class Writer:
         self._bytes += len(line)
         self.requests += 1
         if self._job.temperature == 0:
-            self._under_way.add(call.fingerprint)
+            self._asked_by[call.fingerprint] = self._batch.key
         return None
 
 
@@ -223,11 +238,11 @@ def _refused(error: BatchApiError) -> bool:
     return code is not None and 300 <= code < 500 and code not in (TIMEOUT, CONFLICT)
 
 
-def _fingerprints_under_way(batch: Batch) -> set[str]:
-    """Of all that the job's open batches ask or wait for."""
+def _asked_by(batch: Batch) -> dict[str, UUID]:
+    """The key of the open batch of the same job that asks it, by fingerprint."""
     keys = Batch.objects.filter(job=batch.job_id, status__in=Batch.OPEN).exclude(pk=batch.pk).values("key")
     held = Call.objects.filter(claimed_by__in=keys, status=Call.Status.CLAIMED)
-    return set(held.values_list("fingerprint", flat=True))
+    return {fingerprint: key for fingerprint, key in held.values_list("fingerprint", "claimed_by") if key}
 
 
 def _remember(batch: Batch, calls: Sequence[Call]) -> None:

@@ -5,7 +5,7 @@ results that failed among the others, so nothing but ids is relied on.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -17,6 +17,7 @@ METADATA_KEY = "concord_batch"
 OVER = frozenset({"completed", "failed", "expired", "cancelled", "canceled"})
 NOT_CARRIED_OUT = frozenset({"batch_expired", "batch_cancelled", "batch_canceled"})
 MAX_LINE_BYTES = MAX_BODY_BYTES + 2**16  # an answer as long as a live one may be, and what is around it
+QUEUE_FULL = frozenset({"token_limit_exceeded", "batch_limit_exceeded"})
 SHOWN_ERRORS = 3
 
 
@@ -24,7 +25,8 @@ SHOWN_ERRORS = 3
 class ServerBatch:
     """A batch as its server describes it. `files`: ids by what they hold (input, output, error), as far as there are.
 
-    `problem`: what the server says is wrong with it, in one line. `created_at`: seconds since 1970, None when not told.
+    `problem`: what the server says is wrong with it, in one line. `queue_full`: that it has no room for it now, while
+    others are under way. `created_at`: seconds since 1970, None when not told.
     """
 
     id: str
@@ -34,6 +36,7 @@ class ServerBatch:
     failed: int = 0
     key: str = ""
     problem: str = ""
+    queue_full: bool = False
     created_at: float | None = None
 
     @property
@@ -69,7 +72,8 @@ def read_batch(payload: Any) -> ServerBatch | None:
         completed=_count(counts.get("completed")),
         failed=_count(counts.get("failed")),
         key=str(metadata.get(METADATA_KEY) or ""),
-        problem=_problem(payload.get("errors")),
+        problem=_problem(faults := _faults(payload.get("errors"))),
+        queue_full=any(_mapping(fault).get("code") in QUEUE_FULL for fault in faults),
         created_at=float(created) if isinstance(created, int | float) else None,
     )
 
@@ -115,17 +119,20 @@ def _reply(response: Mapping[str, Any], *, wants_json: bool) -> Reply:
     return read_body(text, wants_json=wants_json)
 
 
-def _problem(errors: Any) -> str:
-    """The first of the faults that a server found in a file, each with its line."""
+def _faults(errors: Any) -> list[Any]:
     found = _mapping(errors).get("data", errors)
-    entries = found if isinstance(found, list) else [found]
+    return found if isinstance(found, list) else [found]
+
+
+def _problem(faults: Sequence[Any]) -> str:
+    """The first of the faults that a server found in a file, each with its line."""
     words = []
-    for entry in entries[:SHOWN_ERRORS]:
-        if said := server_words({"error": entry}):
-            line = _mapping(entry).get("line")
+    for fault in faults[:SHOWN_ERRORS]:
+        if said := server_words({"error": fault}):
+            line = _mapping(fault).get("line")
             words.append(f"line {line}: {said}" if isinstance(line, int) else said)
-    if len(entries) > SHOWN_ERRORS:
-        words.append(f"and {len(entries) - SHOWN_ERRORS} more")
+    if len(faults) > SHOWN_ERRORS:
+        words.append(f"and {len(faults) - SHOWN_ERRORS} more")
     return "; ".join(words)
 
 

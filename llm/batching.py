@@ -20,7 +20,7 @@ from django.utils import timezone
 from llm import services
 from llm.batch_api import BatchApi, BatchApiError
 from llm.batch_collecting import Survey, collect, delete_files
-from llm.batch_sending import recover, send, set_under_way
+from llm.batch_sending import close, recover, send, set_under_way
 from llm.batchfile import ServerBatch
 from llm.endpoint_config import EndpointConfig
 from llm.ledger import finish_if_done
@@ -30,6 +30,7 @@ from projects.crypto import DecryptionError
 STEPPED, STEPPED_SECONDS = "llm:stepped:{}", 60
 FIRST_HOLD_SECONDS, LONGEST_HOLD_SECONDS = 30, 1800
 GONE = 404
+NOT_ALLOWED = (401, 403)
 OVER = (Batch.Status.COLLECTED, Batch.Status.FAILED, Batch.Status.LOST)
 
 
@@ -109,11 +110,22 @@ def _follow(job: Job, endpoint: EndpointConfig, batch: Batch, api: BatchApi) -> 
     if batch.status == Batch.Status.UNDERWAY:
         found = _look(batch, api)
         if found.over:
-            _judge(job, batch, found, collect(job, endpoint, batch, found, api))
+            _collect(job, endpoint, batch, found, api)
         elif not batch.cancel_asked and Job.objects.filter(pk=job.pk, status=Job.Status.STOPPED).exists():
             _cancel(batch, api)
     if batch.pk and batch.status in OVER:
         delete_files(batch, api)
+
+
+def _collect(job: Job, endpoint: EndpointConfig, batch: Batch, found: ServerBatch, api: BatchApi) -> None:
+    try:
+        _judge(job, batch, found, collect(job, endpoint, batch, found, api))
+    except (BatchApiError, ValueError) as error:
+        if isinstance(error, BatchApiError) and (error.passing or error.status_code in NOT_ALLOWED):
+            raise
+        # Its calls would wait for ever for files that never come. A person decides whether they are asked again.
+        close(batch, Batch.Status.FAILED, f"What it brought cannot be read: {error}")
+        _pause(job, f"what a batch brought cannot be read: {error}")
 
 
 def _look(batch: Batch, api: BatchApi) -> ServerBatch:
@@ -144,6 +156,8 @@ def _judge(job: Job, batch: Batch, found: ServerBatch, survey: Survey) -> None:
     fault = survey.fault.error if survey.fault else ""
     if survey.hopeless:
         _pause(job, f"every request of a batch ended like this: {fault}")
+    elif found.status == "failed" and found.queue_full and job.batches.filter(status__in=Batch.OPEN).exists():
+        _hold(job, f"The server has no room for another batch: {found.problem}.")
     elif found.status == "failed":
         _pause(job, f"the server did not take a batch: {found.problem or 'it gives no reason.'}")
     elif survey.good:

@@ -117,6 +117,18 @@ def test_equal_requests_are_asked_once_over_all_batches_under_way(jobs: JobMaker
     assert job.requests == 1
 
 
+def test_more_equal_requests_than_a_batch_holds_are_left_to_the_one_that_asks(jobs: JobMaker, settings):
+    settings.MODEL_BATCH_REQUESTS, settings.MODEL_BATCHES_AT_ONCE = 2, 9
+    with ScriptedModelServer() as server:
+        job = step(start(jobs, server, n=7, user="Is this usual? {{ answer_format }}", option_orders="written"))
+        step(job)
+        step(job)
+        assert (counts(job), job.batches.count()) == ({"claimed": 7}, 1)
+        until_over(job)
+        assert len(server.batches.bodies) == 1
+    assert (counts(job), job.n_reused) == ({"ok": 7}, 6)
+
+
 def test_answers_of_an_earlier_live_job_are_reused(jobs: JobMaker, settings):
     settings.MODEL_LEASE_SECONDS = 60
     with ScriptedModelServer() as server:
@@ -195,6 +207,35 @@ def test_a_batch_that_is_refused_pauses_the_job_with_the_servers_words(jobs: Job
     assert counts(job) == {"pending": 5}
     batch = job.batches.get()
     assert (batch.status, "Enqueued token limit reached" in batch.problem) == ("failed", True)
+
+
+def test_a_full_queue_at_the_server_is_waited_for(jobs: JobMaker, settings):
+    settings.MODEL_BATCH_REQUESTS = 5
+    with ScriptedModelServer() as server:
+        job = step(start(jobs, server, n=10))
+        full = {"code": "token_limit_exceeded", "message": "Enqueued token limit reached.", "line": None}
+        server.batches.batches["batch_2"].errors.append(full)
+        step(job)
+        assert (job.status, job.held_until is None) == (Job.Status.RUNNING, False)
+        assert "no room for another batch: Enqueued token limit reached." in job.status_reason
+        assert counts(job) == {"claimed": 5, "pending": 5}
+        until_over(job)
+        assert len(server.batches.bodies) == 10
+    assert (job.status, job.status_reason, counts(job)) == (Job.Status.DONE, "", {"ok": 10})
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "words"), [("error_404", "scripted error_404"), ("huge", "longer than"), ("redirect", "307")]
+)
+def test_results_that_never_come_strand_no_calls(jobs: JobMaker, monkeypatch, behaviour, words):
+    monkeypatch.setattr("llm.batch_api.MAX_RESULT_BYTES", 2**20)
+    with ScriptedModelServer(Script(batch_polls=1, batch_behaviours=["ok"] * 3 + [behaviour])) as server:
+        job = until_over(start(jobs, server, n=5))
+        assert server.batches.files == {}
+    assert (job.status, counts(job)) == (Job.Status.PAUSED, {"pending": 5})
+    assert "what a batch brought cannot be read" in job.status_reason
+    assert words in job.status_reason
+    assert statuses(job) == ["failed"]
 
 
 def test_a_fault_of_all_requests_is_not_written_into_every_call(jobs: JobMaker):
