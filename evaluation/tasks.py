@@ -2,9 +2,9 @@
 
 from celery import shared_task
 
-from evaluation import building
-
 
 @shared_task
 def build_report(report_id: int) -> None:
+    from evaluation import building  # its libraries take 150 MB, which workers that only ask models need not hold
+
     building.build_report(report_id)

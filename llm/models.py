@@ -206,6 +206,11 @@ class Job(models.Model):
         )
 
     @property
+    def repeatable(self) -> bool:
+        """Whether an equal request is worth no second one: at temperature 0, where the endpoint takes a temperature."""
+        return self.temperature == 0 and bool(self.endpoint.capabilities.get("supports_temperature", True))
+
+    @property
     def settled(self) -> int:
         return self.n_ok + self.failed
 

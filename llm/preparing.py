@@ -51,7 +51,7 @@ def reused(job: Job, call: Call, earlier: Call) -> Outcome | None:
 
 def find_answered(job: Job, fingerprints: Collection[str]) -> dict[str, Call]:
     """Answered calls of the job's project that asked the same, by fingerprint; none where answers are drawn."""
-    if job.temperature != 0:
+    if not job.repeatable:
         return {}
     found = Call.objects.filter(
         fingerprint__in=fingerprints, status=Call.Status.OK, reused_from=None, job__project_id=job.project_id

@@ -57,7 +57,7 @@ class Runner:
 
     def __post_init__(self) -> None:
         self._concurrency = self.job.endpoint.concurrency
-        self._reusable = self.job.temperature == 0
+        self._reusable = self.job.repeatable
         self._gate = Gate(AdaptiveConcurrency(self._concurrency))
         self._groups: dict[str, list[Call]] = {}  # calls being asked, and those that wait for an equal one
         self._fresh: dict[str, Call] = {}  # answered and not yet settled

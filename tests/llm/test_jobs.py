@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from llm.models import Job
+from llm.models import Endpoint, Job
 from llm.planning import make_plan
 from llm.services import JobError, pause_job, resume_job, retry_failed, start_job, stop_job
 from llm.tasks import run_shard, sweep
@@ -294,3 +294,13 @@ def test_a_plan_counts_and_prices_before_anything_is_asked(jobs: JobMaker):
     assert [example.cell.persona for example in plan.examples] == [{}, {"country": "Chile"}]
     assert plan.examples[1].messages[0] == {"role": "system", "content": "You are from Chile."}
     assert not job.calls.exists()
+
+
+def test_a_model_that_takes_no_temperature_is_asked_each_time(jobs: JobMaker):
+    with ScriptedModelServer(Script(answer=lambda body: '{"answer": "A"}')) as server:
+        endpoint = jobs.endpoint(server)
+        Endpoint.objects.filter(pk=endpoint.pk).update(capabilities={"supports_temperature": False})
+        endpoint.refresh_from_db()
+        job = jobs.run(endpoint, n=4, user="Always the same. {{ answer_format }}")
+        assert (job.n_ok, job.n_reused, server.requests) == (4, 0, 4)
+        assert not any("temperature" in body for body in server.bodies)
