@@ -14,16 +14,18 @@ from llm.axes import Axis
 from llm.models import Call, Job
 
 PAGE = 100
-SEARCHED = 50_000
+SEARCHED = 20_000
 STATES = tuple(Call.Status)
 
-# For each state the index over job, status and id gives the next calls in order; no other index does for a whole job.
+# For each state the index over job, status and id gives the next calls in order. The rows are compared as a whole,
+# because with `status = ... ORDER BY id` the planner may walk through all ids instead, past a million of other states.
 PAGE_OF_CALLS = """
 WITH searched AS MATERIALIZED (
     SELECT found.* FROM unnest(%(states)s::text[]) AS kind(status), LATERAL (
         SELECT id, item_id, cell, orders, reused_from_id, status FROM llm_call
-        WHERE job_id = %(job)s AND status = kind.status AND id {beyond} %(start)s
-        ORDER BY id {direction} LIMIT %(searched)s) AS found),
+        WHERE (job_id, status, id) {beyond} (%(job)s, kind.status, %(start)s)
+          AND (job_id, status) {within} (%(job)s, kind.status)
+        ORDER BY job_id {direction}, status {direction}, id {direction} LIMIT %(searched)s) AS found),
 edge AS (
     SELECT {nearest}(far) AS id FROM (
         SELECT {farthest}(id) AS far FROM searched GROUP BY status HAVING count(*) = %(searched)s) AS full_kinds)

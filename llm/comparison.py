@@ -15,7 +15,7 @@ from llm.intervals import Share, wilson_share
 from llm.models import Call, Job
 from llm.selection import planned_items
 
-MOST_CALLS = 100_000  # of each side
+MOST_CALLS = 50_000  # of each side
 PAGE = 50
 OPEN_KINDS = ("text", "number")
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import connection
-from django.db.models import QuerySet
 
 from llm.answer_tallies import CLOSED, Labels, Positions, Tally, label_shares, position_shares
 from llm.axes import axes_of, condition_words
@@ -19,11 +18,16 @@ SAMPLE = 8
 PROBLEMS_SHOWN = 8
 NEWEST_FAILED = 5_000  # of each kind
 
-# The index over job, status and id gives the newest answered calls without reading others.
-NEWEST = """
-WITH newest AS MATERIALIZED (
-    SELECT "values", orders, probabilities FROM llm_call
-    WHERE job_id = %(job)s AND status = 'ok' ORDER BY id DESC LIMIT %(newest)s)"""
+# The newest calls of a state by the index over job, status and id. The rows are compared as a whole, because with
+# `status = ... ORDER BY id` the planner may walk through all ids instead, past a million of other states.
+NEWEST_OF = """
+    WHERE (job_id, status) >= (%(job)s, {status}) AND (job_id, status) <= (%(job)s, {status})
+    ORDER BY job_id DESC, status DESC, id DESC LIMIT %(newest)s"""
+NEWEST_OK = NEWEST_OF.format(status="'ok'")
+NEWEST = f"""
+WITH newest AS MATERIALIZED (SELECT "values", orders, probabilities FROM llm_call {NEWEST_OK})"""
+LATENCIES = f"SELECT latency_seconds FROM llm_call {NEWEST_OK}"
+NEWEST_IDS = f"SELECT id FROM llm_call {NEWEST_OK}"
 TALLIES = f"""{NEWEST}
 SELECT answer.key, newest.orders -> answer.key, picked.value, count(*)
 FROM newest, jsonb_each(newest."values") AS answer,
@@ -40,11 +44,10 @@ SELECT question.key, share.key, avg(share.value::float8), count(*)
 FROM newest, jsonb_each(newest.probabilities) AS question, jsonb_each_text(question.value -> 'shares') AS share
 WHERE question.key = ANY(%(questions)s) AND jsonb_typeof(newest.probabilities) = 'object'
 GROUP BY 1, 2"""
-PROBLEMS = """
+PROBLEMS = f"""
 SELECT kind.status, failed.problem, count(*)
-FROM unnest(%(statuses)s::text[]) AS kind(status), LATERAL (
-    SELECT problem FROM llm_call
-    WHERE job_id = %(job)s AND status = kind.status ORDER BY id DESC LIMIT %(newest)s) AS failed
+FROM unnest(%(statuses)s::text[]) AS kind(status),
+    LATERAL (SELECT problem FROM llm_call {NEWEST_OF.format(status="kind.status")}) AS failed
 GROUP BY 1, 2 ORDER BY 3 DESC, 2 LIMIT %(shown)s"""
 
 
@@ -98,7 +101,7 @@ class Findings:
 
 
 def job_findings(job: Job) -> Findings:
-    """Costs five queries, and one more for a job with probabilities."""
+    """Costs six queries, and one more for a job with probabilities."""
     axes = axes_of(job)
     tallies = [
         Tally(question, tuple(json.loads(order or "[]")), value, count)
@@ -111,17 +114,18 @@ def job_findings(job: Job) -> Findings:
     return Findings(
         n=min(job.n_ok, NEWEST_CALLS),
         answered=job.n_ok,
-        newest=[(call, condition_words(axes, call.cell)) for call in newest_answers(job)[:SAMPLE]],
+        newest=[(call, condition_words(axes, call.cell)) for call in newest_answers(job)],
         labels=label_shares(job.questions, tallies, answers, means),
         positions=position_shares(job.questions, tallies),
         latency=_latency(job),
     )
 
 
-def newest_answers(job: Job) -> QuerySet[Call]:
-    """Answered calls, the newest first, without the large columns."""
-    calls = Call.objects.filter(job=job, status=Call.Status.OK).select_related("item", "respondent").order_by("-id")
-    return calls.defer("messages", "reply", "text", "reasoning", "item__content")
+def newest_answers(job: Job) -> list[Call]:
+    """Some answered calls, the newest first, without the large columns. Costs two queries."""
+    ids = [pk for (pk,) in _rows(NEWEST_IDS, job, newest=SAMPLE)]
+    calls = Call.objects.filter(pk__in=ids).select_related("item", "respondent").order_by("-id")
+    return list(calls.defer("messages", "reply", "text", "reasoning", "item__content"))
 
 
 def job_problems(job: Job) -> list[Problem]:
@@ -133,9 +137,7 @@ def job_problems(job: Job) -> list[Problem]:
 
 
 def _latency(job: Job) -> Latency:
-    calls = Call.objects.filter(job=job, status=Call.Status.OK).order_by("-id")
-    newest = calls.values_list("latency_seconds", flat=True)[:NEWEST_CALLS]
-    seconds = sorted(taken for taken in newest if taken is not None)
+    seconds = sorted(taken for (taken,) in _rows(LATENCIES, job) if taken is not None)
     if not seconds:
         return Latency(0, math.nan, math.nan, [])
     return Latency(len(seconds), _quantile(seconds, 0.5), _quantile(seconds, 0.95), histogram(seconds))
@@ -146,10 +148,9 @@ def _quantile(ordered: list[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, math.ceil(share * len(ordered)) - 1)]
 
 
-def _rows(statement: str, job: Job) -> list[Any]:
+def _rows(statement: str, job: Job, newest: int | None = None) -> list[Any]:
     closed = [question.code for question in job.questions if question.kind in CLOSED]
-    if not closed:
-        return []
+    values: dict[str, Any] = {"job": job.pk, "newest": newest or NEWEST_CALLS, "questions": closed}
     with connection.cursor() as cursor:
-        cursor.execute(statement, {"job": job.pk, "newest": NEWEST_CALLS, "questions": closed})
+        cursor.execute(statement, values)
         return cursor.fetchall()

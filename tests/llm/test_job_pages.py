@@ -234,7 +234,7 @@ def test_findings_look_at_the_newest_calls_only(jobs: JobMaker, monkeypatch, dja
         Call.objects.filter(pk=call.pk).update(status="ok", values={"answer": "yes" if number < 7 else "no"})
     Job.objects.filter(pk=job.pk).update(n_ok=10)
     job = Job.objects.select_related("instrument").get(pk=job.pk)
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(6):
         findings = job_findings(job)
     assert (findings.n, findings.answered, findings.partial) == (3, 10, True)
     assert [(option.code, option.count) for option in findings.labels[0].options] == [("yes", 0), ("no", 3)]
