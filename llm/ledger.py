@@ -97,6 +97,8 @@ def claim(job: Job, shard: uuid.UUID, *, size: int) -> list[Call]:
     ids = _claim(job, shard, size) if size else []
     while len(ids) < size and expand(job):
         ids += _claim(job, shard, size - len(ids))
+    if size and not ids:  # another runner may have written the rest while this one waited for it
+        ids = _claim(job, shard, size)
     return list(Call.objects.filter(pk__in=ids).select_related("item", "respondent").order_by("id"))
 
 
@@ -268,7 +270,7 @@ def runners_wanted(endpoint: Endpoint) -> int:
 
 def wants_runner(job: Job) -> bool:
     """Whether one more task would find work: so that a queue full of repeated messages for a job drains at once."""
-    return _to_run().filter(pk=job.pk).exists() and _live_shards(job) < runners_wanted(job.endpoint)
+    return _to_run().filter(pk=job.pk).exists() and live_shards(job) < runners_wanted(job.endpoint)
 
 
 def jobs_to_sweep() -> QuerySet[Job]:
@@ -284,7 +286,8 @@ def _to_run() -> QuerySet[Job]:
     return Job.objects.filter(not_held, to_ask, status=Job.Status.RUNNING, way=Job.Way.LIVE)
 
 
-def _live_shards(job: Job) -> int:
+def live_shards(job: Job) -> int:
+    """How many runners hold calls of the job."""
     live = Call.objects.filter(job=job, status=Call.Status.CLAIMED, lease_until__gte=timezone.now())
     return live.values("claimed_by").distinct().count()
 

@@ -22,10 +22,21 @@ from llm.preparing import render, reused
 from llm.reservations import Reservations
 from llm.slots import EndpointSlots
 
-BATCH_CALLS = 50
-BATCH_SECONDS = 0.5
+BATCH_CALLS = 25
+BATCH_SECONDS = 0.1  # what is answered and not settled is asked again when a worker is killed
 BEAT_SECONDS = 1.0
 LOOK_AGAIN_SECONDS = 0.25  # after the ledger had nothing to claim, while calls in flight may give some back
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How many calls at once from now on: at the endpoint by all runners together, and by this one; 0 to stop.
+
+    Runners of one job share its places, so that none of them queues for places that the other has.
+    """
+
+    endpoint: int
+    own: int
 
 
 @dataclass(frozen=True)
@@ -34,7 +45,7 @@ class Hooks:
 
     claim: Callable[[int], Awaitable[list[Call]]]
     settle: Callable[[list[Outcome], Used], Awaitable[int]]  # told also what asking took since the last time
-    beat: Callable[[bool], Awaitable[int]]  # told whether the endpoint answers; calls at once from now on, 0 to stop
+    beat: Callable[[bool], Awaitable[Pace]]  # told whether the endpoint answers
     find_answered: Callable[[list[str]], Awaitable[dict[str, Call]]]  # ok calls by fingerprint
 
 
@@ -52,11 +63,12 @@ class Runner:
     hooks: Hooks
     reservations: Reservations
     breaker: CircuitBreaker
+    pace: Pace
     seconds: float
     rng: random.Random = field(default_factory=lambda: random.Random(uuid.uuid4().int))
 
     def __post_init__(self) -> None:
-        self._concurrency = self.job.endpoint.concurrency
+        self._concurrency = self.pace.own
         self._reusable = self.job.repeatable
         self._gate = Gate(AdaptiveConcurrency(self._concurrency))
         self._groups: dict[str, list[Call]] = {}  # calls being asked, and those that wait for an equal one
@@ -201,12 +213,14 @@ class Runner:
         while True:
             await asyncio.sleep(BEAT_SECONDS)
             answered, self._answered = self._answered, False
-            concurrency = await self.hooks.beat(answered)
-            if not concurrency:
+            pace = await self.hooks.beat(answered)
+            await self.slots.keep()
+            self.slots.concurrency = pace.endpoint
+            if not pace.own:
                 await self._gate.stop(Halt())
-            elif concurrency != self._concurrency:
-                self._concurrency = self.slots.concurrency = concurrency
-                await self._gate.set_maximum(concurrency)
+            elif pace.own != self._concurrency:
+                self._concurrency = pace.own
+                await self._gate.set_maximum(pace.own)
             if self.halt is not None:
                 self._freed.set()
 

@@ -65,6 +65,13 @@ local until_ = math.max(now + tonumber(ARGV[1]), tonumber(redis.call('GET', KEYS
 if until_ > now then redis.call('SET', KEYS[1], string.format('%d', until_), 'PX', math.ceil(until_ - now)) end"""
 
 
+KEEP = """
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+for place = 2, #ARGV do redis.call('ZADD', KEYS[1], 'XX', 'GT', now + tonumber(ARGV[1]), ARGV[place]) end
+redis.call('PEXPIRE', KEYS[1], tonumber(ARGV[1]) * 2)"""
+
+
 class Slot:
     """One call's place at the endpoint."""
 
@@ -79,7 +86,7 @@ class Slot:
 
 
 class EndpointSlots:
-    """The limits of one endpoint. `seconds`: how long a slot lives when nobody gives it back.
+    """The limits of one endpoint. `seconds`: how long a slot lives when nobody keeps it or gives it back.
 
     `concurrency` may be set while calls are made.
     """
@@ -101,7 +108,8 @@ class EndpointSlots:
         self._call_ms = 60_000 / per_minute if per_minute else 0.0
         self._token_ms = 60_000 / tokens_per_minute if tokens_per_minute else 0.0
         self._acquire, self._release = redis.register_script(ACQUIRE), redis.register_script(RELEASE)
-        self._hold = redis.register_script(HOLD)
+        self._hold, self._keep = redis.register_script(HOLD), redis.register_script(KEEP)
+        self._held: set[str] = set()
 
     @asynccontextmanager
     async def slot(
@@ -117,13 +125,20 @@ class EndpointSlots:
             if not again:
                 break
             await sleep(again / 1000)
+        self._held.add(name)
         try:
             if delay:
                 await sleep(delay / 1000)
             slot.came = True
             yield slot
         finally:
+            self._held.discard(name)
             await self._give_back(name, slot)
+
+    async def keep(self) -> None:
+        """Heartbeat: let the places that are held here live on. To be called several times in their life."""
+        if self._held:
+            await self._keep(keys=self._keys[:1], args=[self._milliseconds, *self._held])
 
     async def hold(self, seconds: float) -> None:
         """Let nobody ask the endpoint for so long: it said when to come again."""

@@ -3,6 +3,7 @@
 import multiprocessing
 import uuid
 from datetime import timedelta
+from math import ceil
 from typing import Any
 
 from asgiref.sync import async_to_sync, sync_to_async
@@ -12,7 +13,7 @@ from django.conf import settings
 from django.core.cache import cache
 from django.db import transaction
 from django.utils import timezone
-from redis.asyncio import Redis
+from redis.asyncio import BlockingConnectionPool, Redis
 
 from llm import batching, ledger, services
 from llm.endpoint_config import EndpointConfig
@@ -21,12 +22,14 @@ from llm.models import Job
 from llm.preparing import find_answered
 from llm.querysets import mark_rate
 from llm.reservations import Reservations
-from llm.runner import Hooks, Runner
+from llm.runner import Hooks, Pace, Runner
 from llm.slots import EndpointSlots
 from projects.crypto import DecryptionError
 
 TASK_SECONDS = 120.0  # after this a task asks for a successor, so that long jobs share the workers with others
 BEATS_A_LEASE = 6
+SLOT_SECONDS = 20.0  # a killed worker's places are free again after so long
+REDIS_CONNECTIONS = 8
 SWEPT, SWEPT_SECONDS = "llm:swept:{}", 600
 CRASH_HOLD = timedelta(seconds=60)
 
@@ -108,14 +111,15 @@ def _in_words(error: BaseException) -> str:
 async def _run(job: Job, endpoint: EndpointConfig, shard: uuid.UUID) -> bool:
     """Ask until the runner stops; whether it stopped because nothing was left to claim."""
     breaker = CircuitBreaker(threshold=max(2, min(10, job.max_attempts - 1)), openings=job.holds)
-    async with Redis.from_url(settings.REDIS_URL) as redis:
+    pool = BlockingConnectionPool.from_url(settings.REDIS_URL, max_connections=REDIS_CONNECTIONS, timeout=None)
+    async with Redis.from_pool(pool) as redis:
         slots = EndpointSlots(
             redis,
             endpoint_id=job.endpoint_id,
             concurrency=job.endpoint.concurrency,
             per_minute=job.endpoint.requests_per_minute,
             tokens_per_minute=job.endpoint.tokens_per_minute,
-            seconds=endpoint.timeout_seconds + 30,
+            seconds=SLOT_SECONDS,
         )
         runner = Runner(
             job=job,
@@ -124,6 +128,7 @@ async def _run(job: Job, endpoint: EndpointConfig, shard: uuid.UUID) -> bool:
             hooks=_hooks(job, shard),
             reservations=Reservations(redis, project_id=job.project_id, seconds=ledger.lease().total_seconds()),
             breaker=breaker,
+            pace=await sync_to_async(_pace)(job, joining=1),
             seconds=TASK_SECONDS,
         )
         await runner.run()
@@ -140,10 +145,16 @@ async def _run(job: Job, endpoint: EndpointConfig, shard: uuid.UUID) -> bool:
     return False
 
 
+def _pace(job: Job, *, joining: int = 0) -> Pace:
+    """The endpoint's places, shared among the runners that hold calls of the job and those that are joining them."""
+    places = job.endpoint.concurrency
+    return Pace(places, ceil(places / max(1, ledger.live_shards(job) + joining)))
+
+
 def _hooks(job: Job, shard: uuid.UUID) -> Hooks:
     lease_extended = timezone.now()
 
-    def beat(answered: bool) -> int:
+    def beat(answered: bool) -> Pace:
         nonlocal lease_extended
         if timezone.now() - lease_extended > ledger.lease() / BEATS_A_LEASE:
             ledger.extend_lease(shard)
@@ -151,13 +162,11 @@ def _hooks(job: Job, shard: uuid.UUID) -> Hooks:
         if answered:
             services.note_recovery(job=job)
         mark_rate(job.pk)
-        if _leaving.is_set():
-            return 0
         now = Job.objects.filter(pk=job.pk, status=Job.Status.RUNNING).select_related("endpoint").first()
-        if now is None:
-            return 0
+        if now is None or _leaving.is_set():
+            return Pace(job.endpoint.concurrency, 0)
         job.budget_calls, job.budget_tokens, job.budget_price = now.budget_calls, now.budget_tokens, now.budget_price
-        return now.endpoint.concurrency
+        return _pace(now)
 
     return Hooks(
         claim=sync_to_async(lambda size: ledger.claim(job, shard, size=size)),

@@ -81,7 +81,8 @@ CELERY_BROKER_URL = REDIS_URL
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-CELERY_WORKER_MAX_MEMORY_PER_CHILD = 250_000  # kB: after a report, whose libraries take 150 MB, a fresh process takes over
+# In kB: after a report, whose libraries take 150 MB, a fresh process takes over.
+CELERY_WORKER_MAX_MEMORY_PER_CHILD = 250_000
 # Stopping waits this long for tasks, then leaves: what was not finished is claimed again.
 CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 2.0
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True

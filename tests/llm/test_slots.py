@@ -221,3 +221,24 @@ def test_without_limits_nobody_waits():
             return max(times) - min(times)
 
     assert asyncio.run(run()) < 1
+
+
+def test_a_place_lives_as_long_as_it_is_kept_and_a_killed_workers_frees_itself():
+    async def run() -> tuple[float, float]:
+        async with two_workers(concurrency=2, seconds=1) as (one, two):
+            started = time.monotonic()
+            kept = asyncio.create_task(ask(one, takes=2.5))
+            await asyncio.sleep(0.05)
+            await two._take("of a killed worker", 0)
+            third = asyncio.create_task(ask(two))
+            for _ in range(10):
+                await asyncio.sleep(0.2)
+                await one.keep()
+            fourth = asyncio.create_task(ask(two, takes=0.1))
+            fifth = asyncio.create_task(ask(two))
+            await kept
+            return await third - started, await fifth - await fourth
+
+    third, between = asyncio.run(run())
+    assert 0.9 <= third < 2  # the lost place came free, the kept one did not
+    assert between >= 0.1  # only one place beside the kept one
