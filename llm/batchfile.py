@@ -112,7 +112,7 @@ def read_result(line: bytes, *, wants_json: bool) -> Result | None:
 
 def _reply(response: Mapping[str, Any], *, wants_json: bool) -> Reply:
     body = response if "choices" in response else response.get("body")
-    text = body if isinstance(body, str) else json.dumps(body)
+    text = body if isinstance(body, str) else "" if body is None else json.dumps(body)
     status = response.get("status_code")
     if isinstance(status, int) and not 200 <= status < 300:
         return status_fault(status, text, {}, now=0.0)

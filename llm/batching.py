@@ -34,11 +34,6 @@ NOT_ALLOWED = (401, 403)
 OVER = (Batch.Status.COLLECTED, Batch.Status.FAILED, Batch.Status.LOST)
 
 
-def job_batches(job: Job) -> QuerySet[Batch]:
-    """The job's batches, the newest first, for its page (templates/llm/job_batches.html)."""
-    return Batch.objects.filter(job=job).order_by("-pk")
-
-
 def jobs_to_step() -> QuerySet[Job]:
     """Jobs with something to send, to look at, to collect or to delete at the server."""
     mine = Batch.objects.filter(job=OuterRef("pk"))
