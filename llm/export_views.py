@@ -128,7 +128,7 @@ def job_bundle(request: MemberRequest, project: Project) -> HttpResponse:
         except BundleError as error:
             form.add_error("file", str(error))
         else:
-            messages.success(request, f"{job} is planned. Look at its endpoint, which came without a key.")
+            messages.success(request, f"{job} is planned. Keys do not come along: look at its endpoint.")
             return redirect("job", slug=project.slug, pk=job.pk)
     context = {"project": project, "nav": "models", "form": form}
     return render(request, "llm/job_bundle.html", context, status=422 if form.errors else 200)

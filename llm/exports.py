@@ -30,6 +30,7 @@ CHUNK_ROWS = 500
 PROBABLE = ("choice", "pairwise", "scale")
 COLUMNS = ("job", "model", "demo_model", "item")
 MEASURES = ("question", "option", "probability", "source", "n")
+ORDER_FACTOR = "option_order"
 OK = 200
 FAULT = {"status_code", "body"}  # how llm.replies keeps what a server said in another answer than 200
 
@@ -127,7 +128,8 @@ def probability_lines(job: Job) -> Iterator[str]:
     """A CSV row for each option: item, persona (attr_*), condition (cond_*), question, option, probability, source, n.
 
     By source "logprobs" the mean over the n calls whose tokens say it, by "samples" the share among n answers, for jobs
-    with several samples; options that no sample chose have no row there. Undefined ones have no row.
+    with several samples; options that no sample chose have no row there. Undefined ones have no row. Orders of options
+    that were drawn for each call are no condition here: the samples of a cell differ in them.
     """
     attributes = sorted({name for persona in job.personas for name in persona})
     factors = sorted(_factor_names(job))
@@ -135,15 +137,16 @@ def probability_lines(job: Job) -> Iterator[str]:
     head = [*COLUMNS, *(f"attr_{name}" for name in attributes), *(f"cond_{name}" for name in factors), *MEASURES]
     yield writer.writerow([csv_cell(name) for name in head])
     fixed = [job.pk, job.endpoint.model, job.endpoint.demo_model]
-    place = ("item_id", "respondent_id", "condition_id")
-    columns = ("item__external_id", "respondent__attributes", "condition__factors", "values", "probabilities")
-    calls = Call.objects.filter(job=job, status=Call.Status.OK).order_by(*place, "sample").values_list(*place, *columns)
+    columns = ("item__external_id", "condition__factors", "values", "probabilities")
+    answered = Call.objects.filter(job=job, status=Call.Status.OK).order_by("item_id", "cell", "sample")
+    rows = answered.values_list("item_id", "cell", *columns)
     with transaction.atomic():  # the named cursor of iterator() lives as long as the transaction
-        for _, same in groupby(calls.iterator(chunk_size=CHUNK_ROWS), key=lambda row: row[:3]):
-            rows = list(same)
-            item, persona, condition = rows[0][3:6]
+        for (_, cell), same in groupby(rows.iterator(chunk_size=CHUNK_ROWS), key=lambda row: row[:2]):
+            calls = list(same)
+            item, condition = calls[0][2:4]
+            persona = job.grid[cell].persona
             named = [*(persona.get(name) for name in attributes), *(condition.get(name) for name in factors)]
-            for measures in _measures(job, rows):
+            for measures in _measures(job, [call[4:] for call in calls]):
                 yield writer.writerow([csv_cell(cell) for cell in (*fixed, item, *named, *measures)])
 
 
@@ -178,12 +181,12 @@ def _calls(job: Job, calls: QuerySet[Call]) -> Iterator[Call]:
 
 
 def _measures(job: Job, calls: Sequence[tuple[Any, ...]]) -> Iterator[tuple[str, str, float, str, int]]:
-    """Question, option, probability, source and n, of the calls that differ in their sample alone."""
+    """Question, option, probability, source and n, from values and probabilities of a cell's samples."""
     for question in job.questions:
         if question.kind not in PROBABLE:
             continue
-        shares = [row[7][question.code]["shares"] for row in calls if question.code in (row[7] or {})]
-        values = [row[6][question.code] for row in calls if row[6].get(question.code) is not None]
+        shares = [found[question.code]["shares"] for _, found in calls if question.code in (found or {})]
+        values = [said[question.code] for said, _ in calls if said.get(question.code) is not None]
         sampled = sampled_probabilities(values) if job.samples > 1 else {}
         for source, found, n in (("logprobs", _means(shares), len(shares)), ("samples", sampled, len(values))):
             for option in option_codes(question):
@@ -198,7 +201,8 @@ def _means(shares: Sequence[Mapping[str, float]]) -> dict[str, float]:
 def _factor_names(job: Job) -> set[str]:
     conditions = Call.objects.filter(job=job).order_by().values("condition_id").distinct()
     factors = job.project.conditions.filter(pk__in=conditions).values_list("factors", flat=True)
-    return {name for found in factors.iterator(chunk_size=CHUNK_ROWS) for name in found}
+    names = {name for found in factors.iterator(chunk_size=CHUNK_ROWS) for name in found}
+    return names - {ORDER_FACTOR} if job.option_orders == Job.OptionOrders.DRAWN else names
 
 
 def _line(row: Mapping[str, Any]) -> str:

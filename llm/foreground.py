@@ -14,9 +14,10 @@ from llm.models import Job
 from llm.querysets import Progress, job_progress
 from llm.services import pause_job
 from llm.shell import progress_line
-from llm.tasks import run_shard
+from llm.tasks import run_shard, step_batches
 
 LOOK_SECONDS = 0.5
+STEP_SECONDS = 5.0  # between looks at a batch
 LINE_SECONDS = 5.0  # between the lines of a log
 BAR_CHARACTERS = 24
 PAUSED_HERE = "Paused from the shell."
@@ -69,17 +70,17 @@ def work(job: Job, *, display: Display, workers: bool = False) -> Job:
     except KeyboardInterrupt:
         _pause(job, display, asking)
     display.end()
-    asking.join() if asking.ident and not asking.is_alive() else None
     return _fresh(job)
 
 
 def _ask(job_id: int) -> None:
     try:
-        while Job.objects.filter(pk=job_id, status=Job.Status.RUNNING).exists():
+        while job := Job.objects.filter(pk=job_id, status=Job.Status.RUNNING).first():
             ledger.release_abandoned()
-            run_shard(job_id)
-            if not ledger.finish_if_done(Job.objects.get(pk=job_id)):
-                time.sleep(LOOK_SECONDS)  # others hold the rest, or the endpoint is waited for
+            ask, seconds = (run_shard, LOOK_SECONDS) if job.way == Job.Way.LIVE else (step_batches, STEP_SECONDS)
+            ask(job_id)
+            if not ledger.finish_if_done(job):
+                time.sleep(seconds)  # others hold the rest, or the server is waited for
     finally:
         connections.close_all()
 

@@ -9,6 +9,8 @@ from django.db import connection, transaction
 from llm.jobfile import BudgetPart, JobFile, JobFileError
 from llm.jobfile_parts import find_dataset, find_endpoints, find_instrument, find_prompts
 from llm.models import Endpoint, Job, Prompt
+from llm.planning import prompt_tokens_each
+from llm.rendering import PromptError
 from llm.selection import planned_items
 from llm.services import JobError, plan_series, set_budget
 from materials.questions import QuestionError
@@ -74,8 +76,12 @@ def plan_from_file(file: JobFile, *, folder: Path) -> Planned:
     try:
         budget = {f"budget_{name}": limit for name, limit in file.budget.model_dump().items()}
         jobs = plan_series(project=project, name=file.name, endpoints=endpoints, prompts=prompts, **fields, **budget)
+        for job in jobs:
+            prompt_tokens_each(job)
     except (JobError, QuestionError) as error:
         raise JobFileError([str(error)]) from error
+    except PromptError as error:
+        raise JobFileError([f"At prompts: a prompt does not fit the items. {error}"]) from error
     return Planned(jobs, True, said)
 
 

@@ -97,6 +97,8 @@ def progress_line(progress: Progress) -> str:
         parts.append(f"{progress.rate:.1f} calls/s")
     if progress.seconds_left is not None:
         parts.append(f"about {duration(progress.seconds_left)} left")
+    if progress.in_flight:
+        parts.append(f"{progress.in_flight:,} in flight")
     if failed := sum(problem.count for problem in progress.problems):
         parts.append(f"{failed:,} without an answer")
     return ", ".join(parts)

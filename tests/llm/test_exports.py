@@ -132,7 +132,7 @@ class TestOut:
         assert (result["response"], result["error"]) == (None, {"code": "error", "message": "No connection."})
 
     def test_probabilities_are_means_of_tokens_and_shares_of_samples(self, jobs: JobMaker):
-        job = jobs.start(NOBODY, n=2, samples=4, temperature=1, personas=[{"country": "Peru"}])
+        job = jobs.start(NOBODY, n=2, samples=4, temperature=1, questions=[SHUFFLED], personas=[{"country": "Peru"}])
         while ledger.expand(job):
             pass
         for number, call in enumerate(Call.objects.order_by("item_id", "sample")):

@@ -18,7 +18,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
 
-from llm import ledger
+from llm import foreground, ledger
 from llm.jobfile import JobFileError, read_job_file
 from llm.jobfile_plan import plan_from_file
 from llm.models import Call, Job
@@ -160,6 +160,7 @@ class TestFile:
             ("usual.json", "ask.txt", "At instrument.questions: .*ask.txt: Line 1, column 2"),
             ('user_file = "ask.txt"', 'user = "{{{{ item.text"', "At prompts.1: "),
             ('user_file = "ask.txt"', "", "At prompts.1: the project has no ask; it has: none."),
+            ('user_file = "ask.txt"', 'user = "{{{{ item.gone }}}}"', "At prompts: a prompt does not fit the items."),
             ("ask.txt", "gone.txt", "At prompts.1: gone.txt cannot be read"),
             ('base_url = "{base_url}", ', "", "At endpoints.1: an endpoint that is described needs base_url"),
             ('"{base_url}"', '"ftp://x"', "At endpoints.1: "),
@@ -258,6 +259,17 @@ class TestCommand:
             run("run", write(server.base_url, n=8))
             assert (Job.objects.get().status, server.requests) == ("done", 8)
 
+    def test_batches_are_sent_and_collected_here_too(self, project, jobs: JobMaker, monkeypatch, capsys):
+        monkeypatch.setattr(foreground, "STEP_SECONDS", 0.1)
+        with ScriptedModelServer(Script(batch_polls=2)) as server:
+            endpoint = jobs.endpoint(server)
+            project.endpoints.update(capabilities={"batch": True})
+            endpoint.refresh_from_db()
+            job = jobs.plan(endpoint, n=6, way="batch")
+            run("run", job.pk)
+        assert capsys.readouterr().out == "Done: 6 answered.\n"
+        assert job.batches.get().n_requests == 6
+
     def test_status_is_for_people_and_machines(self, jobs: JobMaker, capsys):
         with ScriptedModelServer(Script(behaviours=["refusal"])) as server:
             job = jobs.run(server, n=3)
@@ -326,7 +338,7 @@ class TestProcess:
             process.send_signal(signal.SIGINT)
             out, log = process.communicate(timeout=20)
             assert process.returncode == 1
-            assert f"To go on: manage.py job resume {job.pk}" in out
+            assert f"To go on: manage.py job run {job.pk}" in out
             assert "Pausing: calls in flight finish." in log
             assert Job.objects.get().status_reason == "Paused from the shell."
             asked = server.requests

@@ -178,7 +178,7 @@ class Command(BaseCommand):
             _refuse(f"There is no project {project}; give the slug from its address, /p/<slug>/.")
         with file.open("rb") as bundle:
             job = import_bundle(project=found, file=bundle)
-        self.stdout.write(f"Planned as job {job.pk}, {job}, at {job.endpoint}, which came without a key.")
+        self.stdout.write(f"Planned as job {job.pk}, {job}, at {job.endpoint}. Keys do not come along.")
 
     def _jobs(self, text: str, *, plan: bool = False) -> list[Job]:
         """The jobs that a number or a file names; `plan`: a file's jobs are planned when they are not."""
@@ -216,8 +216,8 @@ class Command(BaseCommand):
             self.stdout.write(
                 f"{ended.get_status_display()}: {counts(job_progress(ended))}. {ended.status_reason}".strip()
             )
-            if ended.status in {Job.Status.PAUSED, Job.Status.STOPPED}:
-                self.stdout.write(f"To go on: manage.py job resume {ended.pk}")
+            if ended.status != Job.Status.DONE:
+                self.stdout.write(f"To go on: manage.py job run {ended.pk}")
             done = ended.status == Job.Status.DONE or (ended.pilot and not ended.failed)
             incomplete |= ended.failed > 0 or not done
         if incomplete:
