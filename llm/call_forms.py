@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django import forms
+from django.http import QueryDict
 
 from llm.answer_tallies import CLOSED, option_name
 from llm.axes import Axis, axes_of, varying
@@ -77,8 +78,12 @@ class CompareForm(forms.Form):
     question = forms.ChoiceField(label="Question", required=False)
     show = forms.ChoiceField(label="Show", required=False, choices=VERDICTS)
 
-    def __init__(self, *args: Any, job: Job, siblings: Sequence[Job], **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, data: QueryDict | None, *, job: Job, siblings: Sequence[Job]) -> None:
+        if data is not None:
+            data = data.copy()
+            for side in ("a_job", "b_job"):
+                data.setdefault(side, str(job.pk))
+        super().__init__(data)
         self._job, self._siblings = job, {str(one.pk): one for one in siblings}
         self._questions = {question.code: question for question in job.questions}
         self.fields["question"].choices = [(code, f"{code}: {q.text}"[:80]) for code, q in self._questions.items()]  # type: ignore[attr-defined]
@@ -87,10 +92,19 @@ class CompareForm(forms.Form):
             if len(siblings) > 1:
                 jobs = [(pk, one.endpoint.name) for pk, one in self._siblings.items()]
                 self.fields[f"{side}_job"] = forms.ChoiceField(label="Endpoint", required=False, choices=jobs)
-                self.initial.setdefault(f"{side}_job", str(job.pk))
+                self.initial[f"{side}_job"] = str(job.pk)
             for axis in self.axes:
                 field = forms.ChoiceField(label=axis.title, required=False, choices=_levels(axis, "The same for both"))
                 self.fields[f"{side}_axis_{axis.name}"] = field
+
+        self._suggest()
+
+    def _suggest(self) -> None:
+        """At first the first two levels of the first axis, or two endpoints."""
+        if self.axes:
+            self.initial |= {f"a_axis_{self.axes[0].name}": "0", f"b_axis_{self.axes[0].name}": "1"}
+        elif others := [pk for pk in self._siblings if pk != str(self._job.pk)]:
+            self.initial["b_job"] = others[0]
 
     @property
     def side_fields(self) -> list[tuple[str, list[Any]]]:
