@@ -10,7 +10,7 @@ from llm.axes import axes_of, condition_words
 from llm.call_forms import CallFilterForm, CompareForm
 from llm.call_pages import LAST, SEARCHED, CallFilter, CallPage, page_of_calls
 from llm.comparison import PAGE as PAIRS_PER_PAGE
-from llm.models import Call, Job
+from llm.models import Batch, Call, Job
 from llm.querysets import project_jobs
 from llm.series import series_of
 from projects.access import READERS, MemberRequest, project_view
@@ -42,7 +42,12 @@ def calls(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
 def call(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     related = ("job__endpoint", "item", "respondent", "condition", "reused_from__job")
     found = get_object_or_404(Call.objects.select_related(*related), pk=pk, job__project=project)
-    context = {"call": found, "job": found.job, "cell": condition_words(axes_of(found.job), found.cell)}
+    context = {
+        "call": found,
+        "job": found.job,
+        "cell": condition_words(axes_of(found.job), found.cell),
+        "batch": Batch.objects.filter(key=found.claimed_by).first() if found.claimed_by else None,
+    }
     return render(request, "llm/call.html", _context(project) | context)
 
 

@@ -50,6 +50,11 @@ class Group:
     open: bool = True
 
 
+class EndpointsField(forms.ModelMultipleChoiceField):
+    def label_from_instance(self, obj: Any) -> str:
+        return f"{obj}, a demo model" if obj.demo_model else str(obj)
+
+
 class JobForm(forms.ModelForm):
     """A job's plan. Personas are every combination of the ticked countries, age groups and genders."""
 
@@ -74,7 +79,7 @@ class JobForm(forms.ModelForm):
         label="Genders of the personas", required=False, choices=GENDERS, widget=forms.CheckboxSelectMultiple
     )
 
-    endpoints = forms.ModelMultipleChoiceField(
+    endpoints = EndpointsField(
         queryset=Endpoint.objects.none(),
         widget=forms.CheckboxSelectMultiple,
         help_text="Several endpoints make a job each, with the same plan.",

@@ -6,11 +6,12 @@ from uuid import uuid4
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from llm import live
 from llm.ledger import expand
 from llm.live import job_findings
-from llm.models import Call, Endpoint, Job
+from llm.models import Batch, Call, Endpoint, Job
 from llm.services import discard_plan, plan_series, publish_prompt, start_job
 from projects.models import AuditEvent
 from tests.llm.jobs import CHOICE, JobMaker, counts, in_thread, run_here
@@ -271,6 +272,22 @@ def test_a_call_shows_where_it_comes_from(jobs: JobMaker, client):
     assert reverse("item", args=[job.project.slug, first.item_id]) in page
     reused = text(client.get(url("call", job, pk=second.pk)))
     assert f"call {first.pk}</a> of a job, an equal request" in reused
+
+
+def test_a_call_in_a_batch_says_which(jobs: JobMaker, client):
+    job = jobs.start(NOWHERE, n=1)
+    expand(job)
+    Job.objects.filter(pk=job.pk).update(way="batch")
+    batch = Batch.objects.create(job=job, status="underway", server_id="batch_7", sent_at=timezone.now())
+    call = job.calls.get()
+    Call.objects.filter(pk=call.pk).update(status="claimed", claimed_by=batch.key, lease_until=timezone.now())
+    assert "in the batch <code>batch_7</code>, under way" in text(client.get(url("call", job, pk=call.pk)))
+    assert "batch_7" in text(client.get(url("job", job)))
+
+
+def test_an_embedded_model_is_named_as_such_where_it_is_chosen(jobs: JobMaker, client):
+    jobs.endpoint(NOWHERE, name="Tiny", demo_model=True)
+    assert "Tiny (scripted-model), a demo model" in text(client.get(reverse("job_plan", args=[jobs.project.slug])))
 
 
 def test_a_held_job_says_why(jobs: JobMaker, client):
