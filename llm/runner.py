@@ -5,7 +5,6 @@ settled in batches and the lease is extended while the work goes on. What is lef
 """
 
 import asyncio
-import contextlib
 import random
 import time
 import uuid
@@ -22,8 +21,7 @@ from llm.preparing import render, reused
 from llm.reservations import Reservations
 from llm.slots import EndpointSlots
 
-BATCH_CALLS = 25
-BATCH_SECONDS = 0.1  # what is answered and not settled is asked again when a worker is killed
+GATHER_SECONDS = 0.01  # outcomes of so long are settled together
 BEAT_SECONDS = 1.0
 LOOK_AGAIN_SECONDS = 0.25  # after the ledger had nothing to claim, while calls in flight may give some back
 
@@ -190,14 +188,16 @@ class Runner:
         self._unsettled += 1
         self._freed.set()
         self._outbox.append(outcome)
-        if len(self._outbox) >= BATCH_CALLS:
-            self._wake.set()
+        self._wake.set()
+        # It keeps its place until it is settled: what a killed worker had asked and not stored is never more than what
+        # may be in flight.
+        self._gate.concurrency.start()
 
     async def _write(self, asker: Asker) -> None:
         while not (self._finished and not self._outbox and _used(asker) == self._told):
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), BATCH_SECONDS)
+            await self._wake.wait()
             self._wake.clear()
+            await asyncio.sleep(GATHER_SECONDS)
             if self._outbox or self._finished:
                 batch, self._outbox = self._outbox, []
                 before, self._told = self._told, _used(asker)
@@ -205,9 +205,12 @@ class Runner:
                 await self.hooks.settle(batch, new)
                 self._unsettled -= len(batch)
                 for outcome in batch:
-                    self._fresh.pop(outcome.call.fingerprint, None)
+                    if self._fresh.get(outcome.call.fingerprint) is outcome.call:
+                        del self._fresh[outcome.call.fingerprint]
+                    await self._gate.leave()
                 if self._reusable:
-                    await self.reservations.give_back({outcome.call.fingerprint for outcome in batch})
+                    over = {outcome.call.fingerprint for outcome in batch}.difference(self._groups, self._fresh)
+                    await self.reservations.give_back(over)
 
     async def _beat(self) -> None:
         while True:
