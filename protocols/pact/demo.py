@@ -236,6 +236,7 @@ def _job(project: Project, materials: Materials, endpoint: Endpoint) -> None:
         personas=[{}, *({"country": country} for country in PARTICIPANT_COUNTRIES)],
         seed=SEED,
         max_tokens=40,
+        logprobs=True,
     )
 
 
