@@ -95,6 +95,14 @@ class TestFile:
         assert (job.dataset.items.count(), job.instrument.title, str(job.prompts.get())) == (4, "Usual", "ask v1")
         assert (job.endpoint.model, job.endpoint.timeout_seconds) == (MODEL, 2)
 
+    def test_the_example_of_the_guide_is_one(self, tmp_path):
+        example = (ROOT / "docs" / "jobs.md").read_text().split("```toml\n")[1].split("```")[0]
+        (tmp_path / "ask.txt").write_text(USER)
+        (path := tmp_path / "job.toml").write_text(example)
+        file = read_job_file(path)
+        assert (file.samples, file.items.max, file.budget.price, len(file.all_personas)) == (2, 200, 5, 5)
+        assert [len(factor["levels"]) for factor in file.factors] == [2, 2]
+
     def test_planning_twice_gives_the_same_job_and_a_changed_file_a_new_one(self, project, write):
         path = write()
         first = plan_from_file(read_job_file(path), folder=path.parent)
