@@ -68,7 +68,7 @@ def check_persona(value: Any) -> Any:
 
 def _read_text(value: str, info: ValidationInfo) -> str:
     """The text of a file beside the job's own."""
-    folder = (info.context or {}).get("folder", Path())
+    folder: Path = (info.context or {}).get("folder", Path())
     try:
         text = (folder / value).read_text(encoding="utf-8-sig")
     except OSError as error:

@@ -215,9 +215,9 @@ class TestRefused:
                 archive.writestr(name, data)
         assert "packed in a way" in self.refusal(elsewhere, file)
         file = zipped(content)
-        data = bytearray(file.getvalue())
-        data[data.rindex(b"PK\x01\x02") + 8] |= 1
-        assert "encrypted" in self.refusal(elsewhere, io.BytesIO(bytes(data)))
+        locked = bytearray(file.getvalue())
+        locked[locked.rindex(b"PK\x01\x02") + 8] |= 1
+        assert "encrypted" in self.refusal(elsewhere, io.BytesIO(bytes(locked)))
 
 
 def test_bundles_in_the_shell(jobs: JobMaker, elsewhere: Project, tmp_path: Path, capsys):

@@ -88,7 +88,7 @@ class TestOut:
             jobs.run(endpoint, n=1)
             again = jobs.run(endpoint, n=1)
         (call,) = lines(again, "calls")
-        assert (call["demo_model"], call["reused_from"]) == (True, Call.objects.order_by("pk").first().pk)
+        assert (call["demo_model"], call["reused_from"]) == (True, Call.objects.earliest("pk").pk)
         (result,) = lines(again, "results")
         assert result["response"]["body"]["choices"]
 
@@ -121,6 +121,8 @@ class TestOut:
         job = jobs.start(NOBODY, n=3)
         write_requests(job=job)
         assert (job.status, job.expanded) == ("running", False)
+        with pytest.raises(CommandError, match="pause it if it runs"):
+            call_command("job", "export", str(job.pk), "--format", "requests")
 
     def test_a_fault_is_a_result_with_its_status(self, jobs: JobMaker):
         with ScriptedModelServer(Script(behaviours=["error_400", "ok"])) as server:

@@ -151,7 +151,8 @@ class Command(BaseCommand):
         for found in self._jobs(job):
             if format in REQUESTS and not found.expanded:
                 write_requests(job=found)
-                self.stderr.write(f"The requests of job {found.pk} are written. {found.status_reason}".strip())
+                if found.expanded:
+                    self.stderr.write(f"The requests of job {found.pk} are written. {found.status_reason}".strip())
             print_lines(self.stdout, export_job(job=found, what=format))
 
     def _import_results(self, *, job: str, file: Path, **_: Any) -> None:
