@@ -154,7 +154,7 @@ def _finish(job: Job, batch: Batch, over: ServerBatch, survey: Survey) -> None:
 def _answer_equal_ones(job: Job, batch: Batch) -> None:
     """Give the batch's calls that were not asked, because another asked the same, the answer of that one."""
     last = 0
-    while job.temperature == 0 and (calls := list(_held(batch).filter(pk__gt=last)[:SETTLED_AT_ONCE])):
+    while job.repeatable and (calls := list(_held(batch).filter(pk__gt=last)[:SETTLED_AT_ONCE])):
         last = calls[-1].pk
         known = find_answered(job, [call.fingerprint for call in calls])
         pairs = [(call, known[call.fingerprint]) for call in calls if call.fingerprint in known]

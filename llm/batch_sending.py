@@ -65,7 +65,7 @@ class Writer:
     def __init__(self, job: Job, endpoint: EndpointConfig, batch: Batch, file: BinaryIO) -> None:
         self._job, self._endpoint, self._batch, self._file = job, endpoint, batch, file
         self._parameters = parameters_of(job)
-        self._asked_by = _asked_by(batch) if job.temperature == 0 else {}
+        self._asked_by = _asked_by(batch) if job.repeatable else {}
         self._full = False
         self._extended = time.monotonic()
         self.requests = self.held = self._claimed = self._bytes = 0
@@ -129,7 +129,7 @@ class Writer:
         self._file.write(line)
         self._bytes += len(line)
         self.requests += 1
-        if self._job.temperature == 0:
+        if self._job.repeatable:
             self._asked_by[call.fingerprint] = self._batch.key
         return None
 

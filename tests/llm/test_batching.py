@@ -397,3 +397,19 @@ def test_a_file_that_cannot_be_deleted_is_noted(jobs: JobMaker):
     assert (batch.status, len(batch.files)) == ("collected", 2)
     assert batch.files_problem.startswith("Its ")
     assert job not in batching.jobs_to_step()
+
+
+def test_the_jobs_page_shows_how_far_the_server_is(jobs: JobMaker, client_as, researcher):
+    with ScriptedModelServer(Script(batch_polls=4, batch_behaviours=["ok"] * 7 + ["error_403"])) as server:
+        job = step(start(jobs, server, n=20), 3)
+        url = f"/p/{job.project.slug}/models/jobs/{job.pk}/"
+        page = client_as(researcher).get(url).content.decode()
+        assert "Under way" in page
+        assert "<code>batch_1</code>, in_progress" in page
+        assert '<td class="number">20</td>' in page
+        assert "up to 24 hours" in page
+        until_over(job)
+    page = client_as(researcher).get(url).content.decode()
+    assert "Collected" in page
+    assert "file is still at the server: The server answered 403" in page
+    assert "up to 24 hours" not in page
