@@ -1,7 +1,9 @@
 """The demo's project with everything in it: a walked study, a job that ran, labels, a report. For tests of pages."""
 
+import os
 import threading
 from functools import cached_property
+from unittest import mock
 
 from django.test import override_settings
 
@@ -23,6 +25,7 @@ from tests.llm.jobs import in_thread, run_here
 from tests.model_server import MODEL, ScriptedModelServer
 from tests.permissions import World
 
+KEY = "CONCORD_MODEL_KEY"  # where the demo's endpoint takes its key
 PEOPLE = 8
 ITEMS = 6
 REPORT = {"dataset": "scenarios", "instrument": "paired", "questions": ["personal", "norm"], "people": "simulated"}
@@ -93,6 +96,7 @@ def fill(base_url: str) -> FilledWorld:
     with (
         ScriptedModelServer() as server,
         override_settings(MODEL_BASE_URL=server.base_url, MODEL_NAME=MODEL, DEMO_MODEL=True),
+        mock.patch.dict(os.environ, {KEY: "scripted", "CONCORD_MODEL_BASE_URL": server.base_url}),
     ):
         project = load(password=PASSWORD)
         walk(base_url, project.studies.get(slug=STUDY_SLUG).key, PEOPLE, seed=1, refuse=0, inattentive=0)

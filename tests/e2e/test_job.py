@@ -63,7 +63,7 @@ def look(page: Page, axe: Callable[[Page], None], name: str) -> None:
         page.emulate_media(color_scheme=scheme)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is wider than {width} px"
         axe(page)
-        if folder := os.environ.get("CONCORD_PICTURES"):
+        if folder := os.environ.get("CONCORD_SCREENS"):
             page.screenshot(path=Path(folder) / f"{name}-{width}-{scheme}.png", full_page=True)
     page.set_viewport_size({"width": 1280, "height": 800})
 
