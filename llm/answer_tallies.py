@@ -81,7 +81,8 @@ class Positions:
 def option_name(question: Any, code: str) -> str:
     """The option in words that hold for any item."""
     if question.kind == "pairwise":
-        return {FIRST: question.first_field, SECOND: question.second_field, TIE: "Both equally"}[code]
+        names: dict[str, str] = {FIRST: question.first_field, SECOND: question.second_field, TIE: "Both equally"}
+        return names[code]
     if question.kind == "scale":
         return f"{code}: {question.labels[int(code) - question.minimum]}" if question.labels else code
     option = next(option for option in question.options if option.code == code)

@@ -102,7 +102,7 @@ class CompareForm(forms.Form):
     def _suggest(self) -> None:
         """At first the first two levels of the first axis, or two endpoints."""
         if self.axes:
-            self.initial |= {f"a_axis_{self.axes[0].name}": "0", f"b_axis_{self.axes[0].name}": "1"}
+            self.initial.update({f"a_axis_{self.axes[0].name}": "0", f"b_axis_{self.axes[0].name}": "1"})
         elif others := [pk for pk in self._siblings if pk != str(self._job.pk)]:
             self.initial["b_job"] = others[0]
 

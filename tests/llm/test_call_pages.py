@@ -161,7 +161,7 @@ def test_what_cannot_be_compared_is_said_in_a_sentence(written: Job, client):
     assert "<dt>Different answers</dt><dd>1</dd>" in page
     assert page.count("<strong>different</strong>") == 1
     assert "1.00 [" not in page
-    assert "0.00 [0.00, 0.79]" in page.replace("</span> <span class=\"estimate-interval\">", " ")
+    assert "0.00 [0.00, 0.79]" in page.replace('</span> <span class="estimate-interval">', " ")
 
 
 def test_jobs_of_one_series_are_compared_across_endpoints(jobs: JobMaker, written: Job):
