@@ -123,16 +123,16 @@ def _pause(job: Job, who: User) -> str:
 
 
 def _resume(job: Job, who: User) -> str:
-    return "The job goes on." if services.resume_job(job=job, by=who) else ""
+    return "The job goes on." if services.resume_job(job=job, everything=True, by=who) else ""
 
 
 def _resume_all(job: Job, who: User) -> str:
-    going = [one for one in halted_pilots(job) if services.resume_job(job=one, by=who)]
+    going = [one for one in halted_pilots(job) if services.resume_job(job=one, everything=True, by=who)]
     return f"{len(going)} job{' goes' if len(going) == 1 else 's go'} on." if going else ""
 
 
 def _resume_pilot(job: Job, who: User) -> str:
-    return "The pilot goes on." if services.resume_pilot(job=job, by=who) else ""
+    return "The pilot goes on." if services.resume_job(job=job, by=who) else ""
 
 
 def _discard(job: Job, who: User) -> str:

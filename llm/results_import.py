@@ -78,7 +78,7 @@ def write_requests(*, job: Job, by: User | None = None) -> None:
     """
     if Job.objects.filter(pk=job.pk, expanded=True).exists():
         return
-    if start_job(job=job, by=by) or resume_job(job=job, by=by):
+    if start_job(job=job, by=by) or resume_job(job=job, everything=True, by=by):
         while ledger.expand(job):
             pass
         Job.objects.filter(pk=job.pk).update(status=Job.Status.PAUSED, status_reason=PAUSED)

@@ -8,7 +8,7 @@ from typing import Any
 
 from celery import current_app
 from django.db import transaction
-from django.db.models import Count, Max
+from django.db.models import Count, F, Max
 from django.utils import timezone
 
 from llm.embedded import move_embedded_endpoints, use_embedded_model
@@ -29,7 +29,7 @@ from projects.services import audit
 
 __all__ = [
     "EndpointError", "JobError", "discard_plan", "endpoint_config", "move_embedded_endpoints", "pause_job", "plan_job",
-    "plan_series", "probe_endpoint", "publish_prompt", "resume_job", "resume_pilot", "retry_failed", "save_endpoint",
+    "plan_series", "probe_endpoint", "publish_prompt", "resume_job", "retry_failed", "save_endpoint",
     "set_budget", "set_concurrency", "start_job", "stop_job", "use_embedded_model",
 ]  # fmt: skip
 
@@ -167,16 +167,14 @@ def discard_plan(*, job: Job, by: User | None = None) -> bool:
     return bool(deleted)
 
 
-def resume_job(*, job: Job, by: User | None = None) -> bool:
-    """Set a paused or stopped job going again, after its pilot with all the rest; False when it was neither."""
-    return _set_going(job, by, Job.Status.PAUSED, Job.Status.STOPPED, action="job resumed", pilot=False)
+def resume_job(*, job: Job, everything: bool = False, by: User | None = None) -> bool:
+    """Set a paused or stopped job going again; False when it was neither.
 
-
-def resume_pilot(*, job: Job, by: User | None = None) -> bool:
-    """Set a pilot going again that was halted; it still pauses when it is done."""
-    if not Job.objects.filter(pk=job.pk, pilot=True).exists():
-        return False
-    return _set_going(job, by, Job.Status.PAUSED, Job.Status.STOPPED, action="pilot resumed")
+    After a pilot that is done all the rest is asked; one that was interrupted goes on as a pilot, unless `everything`.
+    """
+    interrupted = not everything and job.calls.filter(status=Call.Status.PENDING).exists()
+    pilot = F("pilot") if interrupted else False
+    return _set_going(job, by, Job.Status.PAUSED, Job.Status.STOPPED, action="job resumed", pilot=pilot)
 
 
 @transaction.atomic

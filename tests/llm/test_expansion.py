@@ -10,7 +10,7 @@ import pytest
 from llm import ledger
 from llm.ledger import Outcome, Used
 from llm.models import Call, Job
-from llm.services import JobError, plan_series, resume_job, retry_failed, set_budget, start_job
+from llm.services import JobError, pause_job, plan_series, resume_job, retry_failed, set_budget, start_job
 from materials.models import Item
 from projects.models import AuditEvent
 from responses.models import Condition, Response
@@ -237,3 +237,19 @@ def test_who_started_paused_and_stopped_a_job_is_on_record(jobs: JobMaker, owner
     assert start_job(job=job, by=owner)
     assert not start_job(job=job, by=owner)
     assert AuditEvent.objects.filter(action="job started", user=owner).count() == 1
+
+
+def test_a_pilot_that_was_interrupted_goes_on_as_a_pilot(jobs: JobMaker):
+    with ScriptedModelServer() as server:
+        job = jobs.plan(server, n=60)
+        start_job(job=job, pilot=20)
+        shard = uuid.uuid4()
+        for call in ledger.claim(job, shard, size=5):
+            ledger.settle(job, shard, [Outcome(call, Call.Status.OK, {"values": {"answer": "yes"}, "text": "A"})])
+        assert pause_job(job=job)
+        assert resume_job(job=job)
+        run_here(job)
+        assert (job.status, job.n_ok, server.requests) == ("paused", 20, 15)
+        assert resume_job(job=job)
+        run_here(job)
+        assert (job.status, job.n_ok) == ("done", 60)
