@@ -15,10 +15,12 @@ from django.views.decorators.http import require_POST
 from llm.bundle import write_bundle
 from llm.bundle_import import BundleError, import_bundle
 from llm.exports import EXPORTS, LedgerError, export_job
+from llm.generating import NoAnswersError, dataset_from_answers
 from llm.models import Call, Job
 from llm.querysets import project_jobs
 from llm.rendering import PromptError
 from llm.results_import import ImportedResults, ResultsRefusedError, import_results, write_requests
+from materials.importing import ImportRefusedError
 from projects.access import MANAGERS, READERS, MemberRequest, project_view
 from projects.models import Project
 from responses.export import export_responses
@@ -115,6 +117,24 @@ def job_results(request: MemberRequest, project: Project, pk: int) -> HttpRespon
         "faults": faults,
     }  # fmt: skip
     return render(request, "llm/job_results.html", context, status=200 if imported else 422)
+
+
+@require_POST
+@project_view(*MANAGERS)
+def job_dataset(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
+    """Make what the model wrote the items of a dataset."""
+    job = get_object_or_404(project_jobs(project), pk=pk)
+    slug = request.POST.get("dataset", "").strip()
+    try:
+        made = dataset_from_answers(job=job, slug=slug, by=request.user)
+    except NoAnswersError as error:
+        messages.error(request, str(error))
+    except ImportRefusedError as error:
+        messages.error(request, f"No dataset was made: {error.faults[0]}")
+    else:
+        messages.success(request, f"{made.added:,} added, {made.unchanged:,} there already.")
+        return redirect("dataset", slug=project.slug, dataset=made.dataset.slug)
+    return redirect("job", slug=project.slug, pk=pk)
 
 
 @project_view(*MANAGERS)

@@ -15,6 +15,7 @@ urlpatterns = [
     path("jobs/bundle/", export_views.job_bundle, name="job_bundle"),
     path("jobs/<int:pk>/export/<slug:what>/", export_views.job_export, name="job_export"),
     path("jobs/<int:pk>/requests/", export_views.job_requests, name="job_requests"),
+    path("jobs/<int:pk>/dataset/", export_views.job_dataset, name="job_dataset"),
     path("jobs/<int:pk>/results/", export_views.job_results, name="job_results"),
     path("jobs/<int:pk>/<slug:action>/", control_views.job_action, name="job_action"),
     path("calls/<int:pk>/", call_views.call, name="call"),

@@ -342,6 +342,9 @@ ROWS: dict[str, Row] = {
     "job_requests": Row(
         **answers(MANAGERS, 302), method="post", kwargs=lambda w: {"slug": w.project.slug, "pk": w.job.pk}
     ),
+    "job_dataset": Row(
+        **answers(MANAGERS, 302), method="post", kwargs=lambda w: {"slug": w.project.slug, "pk": w.job.pk}
+    ),
     "job_results": Row(
         **answers(MANAGERS, 422), method="post", kwargs=lambda w: {"slug": w.project.slug, "pk": w.job.pk}
     ),

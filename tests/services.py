@@ -6,10 +6,17 @@ each has its own database (pytest-django) and its own numbered Valkey database (
 
 import atexit
 import os
+import signal
 from urllib.parse import urlsplit, urlunsplit
 
 from config.embedded import start_postgres, start_valkey
 from config.temporary import temporary_folder
+
+
+def _hear_interrupts() -> None:
+    """A shell that starts a run in the background has its programs, and theirs, ignore Ctrl-C."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _start() -> None:
@@ -31,6 +38,7 @@ def _use_own_valkey_database(worker: str) -> None:
     os.environ["REDIS_URL"] = urlunsplit(parts._replace(path=f"/{number % 16}"))
 
 
+_hear_interrupts()
 if worker := os.environ.get("PYTEST_XDIST_WORKER"):
     _use_own_valkey_database(worker)
 else:

@@ -3,6 +3,8 @@
 import json
 
 import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
 
 from llm.generating import NoAnswersError, dataset_from_answers
 from llm.models import Job
@@ -82,3 +84,17 @@ def test_what_makes_no_dataset_is_refused_with_a_sentence(jobs: JobMaker):
         answered = jobs.run(server, n=1, questions=[REWRITE], slug="c")
     with pytest.raises(ImportRefusedError):
         dataset_from_answers(job=answered, slug="no slug", by=None)
+
+
+def test_a_dataset_is_made_in_the_page_and_from_the_shell(jobs: JobMaker, researcher, client_as, capsys):
+    with ScriptedModelServer(Script(answer=writer)) as server:
+        job = jobs.run(server, n=2, questions=[REWRITE])
+    client, url = client_as(researcher), reverse("job_dataset", args=[jobs.project.slug, job.pk])
+    page = client.post(url, {"dataset": "no slug"}, follow=True)
+    assert "No dataset was made: " in page.content.decode()
+    page = client.post(url, {"dataset": "rewrites"}, follow=True)
+    assert "2 added, 0 there already." in page.content.decode()
+    call_command("job", "dataset", str(job.pk), "rewrites")
+    assert "rewrites: 0 added, 2 there already." in capsys.readouterr().out
+    with pytest.raises(CommandError, match="No dataset was made"):
+        call_command("job", "dataset", str(job.pk), "no slug")

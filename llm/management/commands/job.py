@@ -12,6 +12,7 @@ from llm.bundle import write_bundle
 from llm.bundle_import import BundleError, import_bundle
 from llm.exports import EXPORTS, REQUESTS, LedgerError, export_job
 from llm.foreground import Display, work
+from llm.generating import NoAnswersError, dataset_from_answers
 from llm.jobfile import JobFile, JobFileError, read_job_file
 from llm.jobfile_plan import jobs_of_file, make_endpoints, plan_from_file
 from llm.models import Job
@@ -20,6 +21,7 @@ from llm.querysets import job_progress
 from llm.rendering import PromptError
 from llm.results_import import ResultsRefusedError, import_results, write_requests
 from llm.shell import counts, list_lines, plan_lines, status_json, status_lines
+from materials.importing import ImportRefusedError
 from projects.crypto import DecryptionError
 from projects.models import Project
 from responses.output import print_lines, whole_file
@@ -62,6 +64,8 @@ class Command(BaseCommand):
         export.add_argument("--format", choices=list(EXPORTS), default="calls", help="what to write (default: calls)")
         results = action("import-results", "settle calls with results that were made elsewhere")
         results.add_argument("file", type=Path, help="a file in the format of the Batch API's output")
+        dataset = action("dataset", "make the answers the items of a dataset")
+        dataset.add_argument("dataset", help="the short name of the dataset, which is made when it is missing")
         bundle = action("bundle", "write everything that is needed to run the job elsewhere")
         bundle.add_argument("file", type=Path, help="the .zip file to write")
         bundle.add_argument("--calls", action="store_true", help="with every call, for reading")
@@ -164,6 +168,15 @@ class Command(BaseCommand):
         for fault in imported.unknown:
             self.stderr.write(str(fault))
         self.stdout.write(f"Job {found.pk}: {imported.words}")
+
+    def _dataset(self, *, job: str, dataset: str, **_: Any) -> None:
+        try:
+            made = dataset_from_answers(job=self._jobs(job)[0], slug=dataset, by=None)
+        except NoAnswersError as error:
+            _refuse(str(error))
+        except ImportRefusedError as error:
+            _refuse(f"No dataset was made: {error.faults[0]}")
+        self.stdout.write(f"{made.dataset}: {made.added:,} added, {made.unchanged:,} there already.")
 
     def _bundle(self, *, job: str, file: Path, calls: bool, **_: Any) -> None:
         (found, *others) = self._jobs(job)
