@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from llm.grid import Cell
-from llm.models import Call, Endpoint, Job
+from llm.models import Endpoint, Job
 from llm.orders import Orders, call_orders
 from materials.models import Item
 from materials.questions import order_factor
@@ -61,7 +61,7 @@ class Expander:
         self._respondents: dict[str, int] = {}
         self._conditions: dict[str, int] = {}
 
-    def calls(self, ranked: Iterable[tuple[int, Item]]) -> Iterator[Call]:
+    def calls(self, ranked: Iterable[tuple[int, Item]]) -> Iterator[dict[str, Any]]:
         """All calls of the job's items, given with their rank in the job: conditions within samples within items."""
         grid = self._job.grid
         for rank, item in ranked:
@@ -70,17 +70,17 @@ class Expander:
                 for cell in cells:
                     yield self.call(item, cell, sample)
 
-    def call(self, item: Item, cell: Cell, sample: int = 0) -> Call:
+    def call(self, item: Item, cell: Cell, sample: int = 0) -> dict[str, Any]:
+        """The fields of one call, as llm.ledger.write takes them."""
         orders = orders_of(self._job, item, cell, sample)
-        return Call(
-            job=self._job,
-            item=item,
-            respondent_id=self._respondent(cell.persona),
-            condition_id=self._condition(call_factors(self._job, cell, orders)),
-            sample=sample,
-            cell=cell.number,
-            orders=orders,
-        )
+        return {
+            "item_id": item.pk,
+            "respondent_id": self._respondent(cell.persona),
+            "condition_id": self._condition(call_factors(self._job, cell, orders)),
+            "sample": sample,
+            "cell": cell.number,
+            "orders": orders,
+        }
 
     def _respondent(self, persona: Mapping[str, Any]) -> int:
         if not self._respondents:

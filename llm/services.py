@@ -15,7 +15,7 @@ from llm.embedded import move_embedded_endpoints, use_embedded_model
 from llm.endpoints import EndpointError, endpoint_config, probe_endpoint, save_endpoint
 from llm.expansion import Expander
 from llm.grid import Factor
-from llm.ledger import ask_again, lock_job, runners_wanted
+from llm.ledger import ask_again, lock_job, runners_wanted, write
 from llm.models import Call, Endpoint, Job, Prompt
 from llm.orders import movable
 from llm.parsing import check_mode
@@ -153,7 +153,7 @@ def _write_pilot(job: Job, n: int) -> None:
     items, expander = planned_items(job).order_by("position", "pk"), Expander(job)
     pairs = list(job.grid.spread(items.count(), n))
     found = {rank: items[rank] for rank in {rank for rank, _ in pairs}}
-    Call.objects.bulk_create([expander.call(found[rank], job.grid[cell]) for rank, cell in pairs])
+    write(job, [expander.call(found[rank], job.grid[cell]) for rank, cell in pairs])
 
 
 @transaction.atomic

@@ -1,7 +1,11 @@
 """Celery tasks: one claims calls of a job and asks them, one looks for work that nobody does."""
 
+import asyncio
 import multiprocessing
 import uuid
+from collections.abc import Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
 from datetime import timedelta
 from math import ceil
 from typing import Any
@@ -11,7 +15,7 @@ from celery import shared_task
 from celery.signals import worker_shutting_down
 from django.conf import settings
 from django.core.cache import cache
-from django.db import transaction
+from django.db import connections, transaction
 from django.utils import timezone
 from redis.asyncio import BlockingConnectionPool, Redis
 
@@ -59,7 +63,8 @@ def run_shard(job_id: int) -> None:
     starved = False
     _ = job.grid  # costs a query, which an event loop must not make
     try:
-        starved = async_to_sync(_run)(job, endpoint, shard)
+        with _thread_of_its_own() as settling:
+            starved = async_to_sync(_run)(job, endpoint, shard, settling)
     except Exception as error:
         reason = f"A worker failed: {_in_words(error)}."
         services.hold_job(job=job, reason=reason, wait=CRASH_HOLD, holds=job.holds)
@@ -108,7 +113,7 @@ def _in_words(error: BaseException) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())[:300]
 
 
-async def _run(job: Job, endpoint: EndpointConfig, shard: uuid.UUID) -> bool:
+async def _run(job: Job, endpoint: EndpointConfig, shard: uuid.UUID, settling: Executor) -> bool:
     """Ask until the runner stops; whether it stopped because nothing was left to claim."""
     breaker = CircuitBreaker(threshold=max(2, min(10, job.max_attempts - 1)), openings=job.holds)
     pool = BlockingConnectionPool.from_url(settings.REDIS_URL, max_connections=REDIS_CONNECTIONS, timeout=None)
@@ -125,7 +130,7 @@ async def _run(job: Job, endpoint: EndpointConfig, shard: uuid.UUID) -> bool:
             job=job,
             endpoint=endpoint,
             slots=slots,
-            hooks=_hooks(job, shard),
+            hooks=_hooks(job, shard, settling),
             reservations=Reservations(redis, project_id=job.project_id, seconds=ledger.lease().total_seconds()),
             breaker=breaker,
             pace=await sync_to_async(_pace)(job, joining=1),
@@ -151,7 +156,17 @@ def _pace(job: Job, *, joining: int = 0) -> Pace:
     return Pace(places, ceil(places / max(1, ledger.live_shards(job) + joining)))
 
 
-def _hooks(job: Job, shard: uuid.UUID) -> Hooks:
+@contextmanager
+def _thread_of_its_own() -> Iterator[Executor]:
+    """For settling, so that it does not queue behind claims; with a database connection that ends with it."""
+    with ThreadPoolExecutor(1, thread_name_prefix="settling") as executor:
+        try:
+            yield executor
+        finally:
+            executor.submit(connections.close_all).result()
+
+
+def _hooks(job: Job, shard: uuid.UUID, settling: Executor) -> Hooks:
     lease_extended = timezone.now()
 
     def beat(answered: bool) -> Pace:
@@ -170,7 +185,9 @@ def _hooks(job: Job, shard: uuid.UUID) -> Hooks:
 
     return Hooks(
         claim=sync_to_async(lambda size: ledger.claim(job, shard, size=size)),
-        settle=sync_to_async(lambda outcomes, used: ledger.settle(job, shard, outcomes, used)),
+        settle=lambda outcomes, used: asyncio.get_running_loop().run_in_executor(
+            settling, ledger.settle, job, shard, outcomes, used
+        ),
         beat=sync_to_async(beat),
         find_answered=sync_to_async(lambda fingerprints: find_answered(job, fingerprints)),
     )

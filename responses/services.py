@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from django.db.models import F, Model, QuerySet
 from django.utils import timezone
 
-from materials.models import Instrument, Item
+from materials.models import Instrument
 from materials.questions import AnswerError, check_value
 from projects.models import Project
 from responses.models import Condition, Respondent, RespondentKind, Response, SourceKind
@@ -171,15 +171,25 @@ def record_many(
     return total
 
 
+# How many of the ids are the project's, in one round trip.
+OF_PROJECT = """SELECT
+    (SELECT count(*) FROM responses_respondent WHERE project_id = %(project)s AND id = ANY(%(respondent)s)),
+    (SELECT count(*) FROM materials_item AS item JOIN materials_dataset AS dataset ON dataset.id = item.dataset_id
+     WHERE dataset.project_id = %(project)s AND item.id = ANY(%(item)s)),
+    (SELECT count(*) FROM responses_condition WHERE project_id = %(project)s AND id = ANY(%(condition)s))"""
+
+
 def _refuse_foreign(project: Project, answers: list[Answer]) -> None:
-    wanted = {
-        "respondent": (Respondent.objects.filter(project=project), {answer.respondent_id for answer in answers}),
-        "item": (Item.objects.filter(dataset__project=project), {answer.item_id for answer in answers}),
-        "condition": (Condition.objects.filter(project=project), {answer.condition_id for answer in answers}),
+    named = {
+        "respondent": list({answer.respondent_id for answer in answers}),
+        "item": list({answer.item_id for answer in answers}),
+        "condition": list({answer.condition_id for answer in answers}),
     }
-    for noun, (known, ids) in wanted.items():
-        if known.filter(pk__in=ids).count() != len(ids):
-            raise ForeignAnswerError(f"An answer names a {noun} that is not in the project {project.slug}.")
+    with connection.cursor() as cursor:
+        cursor.execute(OF_PROJECT, named | {"project": project.pk})
+        for (noun, ids), known in zip(named.items(), cursor.fetchone(), strict=True):
+            if known != len(ids):
+                raise ForeignAnswerError(f"An answer names a {noun} that is not in the project {project.slug}.")
 
 
 def withdraw(*, source_kind: SourceKind, source_id: int, questions: Iterable[str]) -> int:
@@ -210,6 +220,9 @@ SELECT id, %(project_id)s, %(instrument_id)s, %(source_kind)s, respondent_id, it
        sample, value, answered_at, seconds, source_id
 FROM {INCOMING} ORDER BY id
 ON CONFLICT DO NOTHING"""
+# Where nothing is superseded nobody needs the ids beforehand; what goes in as `id` is the order.
+NEXT_ID = "nextval(pg_get_serial_sequence('responses_response', 'id'))"
+INSERT_NEW = INSERT.replace("SELECT id,", f"SELECT {NEXT_ID},")
 
 
 def _write(
@@ -222,12 +235,12 @@ def _write(
     answers = [answer for answer, _ in batch]
     now = timezone.now()
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT nextval(pg_get_serial_sequence('responses_response', 'id')) FROM generate_series(1, %s)",
-            [len(batch)],
-        )
+        ids = list(range(len(batch)))
+        if on_conflict == "supersede":
+            cursor.execute(f"SELECT {NEXT_ID} FROM generate_series(1, %s)", [len(batch)])
+            ids = [row[0] for row in cursor.fetchall()]
         values: dict[str, Any] = {
-            "id": [row[0] for row in cursor.fetchall()],
+            "id": ids,
             "respondent_id": [answer.respondent_id for answer in answers],
             "item_id": [answer.item_id for answer in answers],
             "question": [answer.question for answer in answers],
@@ -249,7 +262,7 @@ def _write(
             list(respondents.select_for_update(no_key=True).values_list("pk"))
             cursor.execute(SUPERSEDE, values)
             superseded = cursor.rowcount
-        cursor.execute(INSERT, values)
+        cursor.execute(INSERT if on_conflict == "supersede" else INSERT_NEW, values)
         stored = cursor.rowcount
         # A writer with `keep` takes no lock and may have been first; what it stored is visible now, and is superseded.
         while on_conflict == "supersede" and stored < len(batch):

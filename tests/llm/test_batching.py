@@ -129,6 +129,7 @@ def test_more_equal_requests_than_a_batch_holds_are_left_to_the_one_that_asks(jo
     assert (counts(job), job.n_reused) == ({"ok": 7}, 6)
 
 
+@pytest.mark.django_db(transaction=True)  # the live job settles in a thread of its own
 def test_answers_of_an_earlier_live_job_are_reused(jobs: JobMaker, settings):
     settings.MODEL_LEASE_SECONDS = 60
     with ScriptedModelServer() as server:
