@@ -16,7 +16,6 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
 
-
 @worker_before_create_process.connect
 def _share_memory_with_the_pool(**_: Any) -> None:
     """What is loaded stays in pages that all processes share: collecting garbage would write to each."""
