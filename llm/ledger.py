@@ -27,7 +27,7 @@ from responses.services import Answer, record_many
 UNSETTLED = (Call.Status.PENDING, Call.Status.CLAIMED)
 FAILED = (Call.Status.TRUNCATED, Call.Status.UNPARSED, Call.Status.REFUSED, Call.Status.ERROR)
 ONE_RUNNER_UP_TO = 16  # calls in flight that one process serves alone; more are shared by two
-CHUNK_CALLS = 500  # about as many are written to the ledger at once, whole items
+CHUNK_CALLS = 200  # about as many are written to the ledger at once, whole items
 NO_LIMIT = Room(float("inf"))
 
 # A job's row says whether it may ask; it is read in the same statement, so that nothing is claimed after a pause.

@@ -242,7 +242,8 @@ class Call(models.Model):
         REFUSED = "refused", "Refused"
         ERROR = "error", "Error"
 
-    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="calls")
+    # Two other indexes begin with the job; each one less is one write less for every change of a call.
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="calls", db_index=False)
     item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="calls")
     respondent = models.ForeignKey(Respondent, on_delete=models.PROTECT, related_name="calls")
     condition = models.ForeignKey(Condition, on_delete=models.PROTECT, related_name="calls")

@@ -21,7 +21,7 @@ from llm.preparing import render, reused
 from llm.reservations import Reservations
 from llm.slots import EndpointSlots
 
-GATHER_SECONDS = 0.004  # outcomes of so long are settled together
+GATHER_SECONDS = 0.01  # outcomes of so long are settled together
 BEAT_SECONDS = 1.0
 LOOK_AGAIN_SECONDS = 0.25  # after the ledger had nothing to claim, while calls in flight may give some back
 
