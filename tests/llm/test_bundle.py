@@ -20,7 +20,7 @@ from projects.models import Project
 from tests.llm.jobs import CHOICE, SYSTEM, USER, JobMaker, counts, run_here
 from tests.model_server import ScriptedModelServer
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(transaction=True)
 NOBODY = "http://127.0.0.1:9/v1"
 SHUFFLED = CHOICE | {"randomise": True}
 

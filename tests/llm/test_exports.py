@@ -23,7 +23,7 @@ from responses.models import Response
 from tests.llm.jobs import CHOICE, JobMaker, counts, run_here
 from tests.model_server import Script, ScriptedModelServer
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(transaction=True)
 NOBODY = "http://127.0.0.1:9/v1"
 SHUFFLED = CHOICE | {"randomise": True}
 
