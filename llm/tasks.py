@@ -34,7 +34,7 @@ TASK_SECONDS = 120.0  # after this a task asks for a successor, so that long job
 BEATS_A_LEASE = 6
 SLOT_SECONDS = 20.0  # a killed worker's places are free again after so long
 REDIS_CONNECTIONS = 8
-SWEPT, SWEPT_SECONDS = "llm:swept:{}", 600
+SWEPT, SWEPT_SECONDS = "llm:swept:{}", 60
 CRASH_HOLD = timedelta(seconds=60)
 
 # Made before the pool forks, so that its processes see when their parent is asked to leave and give back their calls.
