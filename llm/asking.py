@@ -14,6 +14,7 @@ import openai
 from llm.client import Reply, ask
 from llm.endpoint_config import EndpointConfig
 from llm.gate import Gate, Halt, HaltedError
+from llm.kept_replies import KeptReplies
 from llm.ledger import Outcome
 from llm.limits import RETRY_AFTER_CAP_SECONDS, CircuitBreaker, TokenEstimate, backoff_seconds
 from llm.models import Call, Job
@@ -38,26 +39,35 @@ class Asker:
         *,
         gate: Gate,
         slots: EndpointSlots,
+        kept: KeptReplies,
         breaker: CircuitBreaker,
         rng: random.Random,
     ) -> None:
         self._client, self._endpoint, self._job = client, endpoint, job
-        self._gate, self._slots, self._breaker, self._rng = gate, slots, breaker, rng
+        self._gate, self._slots, self._kept, self._breaker, self._rng = gate, slots, kept, breaker, rng
         self._parameters = parameters_of(job)
         self._estimate = TokenEstimate(job.max_tokens)
         self.spent = Spent()  # everything asked here, control questions and calls that were given back among it
         self._deciding = asyncio.Lock()
         self._control_answered = False
 
-    async def answer(self, call: Call) -> Outcome:
-        """The call's outcome; raises HaltedError when the call is to go back to the ledger."""
+    async def answer(self, call: Call, earlier: Reply | None = None) -> Outcome:
+        """The call's outcome; raises HaltedError when the call is to go back to the ledger.
+
+        `earlier`: a reply that somebody got and could not settle.
+        """
         job = self._job
         schema = schema_of(job, call)
         messages: Sequence[dict[str, str]] = call.messages
         spent = Spent(call.attempts, call.prompt_tokens, call.completion_tokens)
         failures, throttled, parses = 0, 0, 0
         while True:
-            reply = await self._attempt(messages, schema, spent=spent, throttled=throttled)
+            if earlier is None:
+                reply = await self._attempt(call, messages, schema, spent=spent, throttled=throttled)
+            else:
+                reply, earlier = earlier, None
+                self.spent.add(reply)
+                spent.add(reply)
             if is_throttled(reply):  # uses up no tries
                 throttled += 1
                 continue
@@ -77,13 +87,13 @@ class Asker:
             messages = [*call.messages, *asked_again(reply.text, outcome.fields["problem"])]
 
     async def _attempt(
-        self, messages: Sequence[dict[str, str]], schema: Schema | None, *, spent: Spent, throttled: int
+        self, call: Call, messages: Sequence[dict[str, str]], schema: Schema | None, *, spent: Spent, throttled: int
     ) -> Reply:
         """One request. A call that is refused (429) keeps its place while it waits, so that no other takes it only to
         be refused as well; then it queues again. `throttled`: how often it was refused just before."""
         await self._gate.enter()
         try:
-            reply = await self._request(messages, schema)
+            reply = await self._request(messages, schema, call)
             spent.add(reply)
             if is_throttled(reply):
                 await self._wait(reply, throttled + 1)
@@ -91,12 +101,16 @@ class Asker:
         finally:
             await self._gate.leave()
 
-    async def _request(self, messages: Sequence[dict[str, str]], schema: Schema | None) -> Reply:
+    async def _request(
+        self, messages: Sequence[dict[str, str]], schema: Schema | None, call: Call | None = None
+    ) -> Reply:
         prompt = messages_tokens(messages)
         async with self._slots.slot(self._gate.sleep, tokens=lambda: self._estimate.of(prompt)) as slot:
             self._gate.refuse_when_halted()
             reply = await ask(self._client, self._endpoint, messages, self._parameters, schema=schema)
             self.spent.add(reply)
+            if call and reply.status != "error":
+                slot.keep(self._kept.entry(call, reply))
             if reply.prompt_tokens is not None:
                 completion = reply.completion_tokens or 0
                 slot.used(reply.prompt_tokens + completion)

@@ -15,6 +15,7 @@ class Reservations:
         self._redis = redis
         self._prefix = f"concord:asking:{project_id}:"
         self._milliseconds = int(seconds * 1000)
+        self._mine: set[str] = set()
 
     async def take(self, fingerprints: Sequence[str]) -> set[str]:
         """Reserve what nobody has; the fingerprints that are now the caller's."""
@@ -24,8 +25,15 @@ class Reservations:
             for fingerprint in fingerprints:
                 pipeline.set(self._prefix + fingerprint, 1, nx=True, px=self._milliseconds)
             taken = await pipeline.execute()
-        return {fingerprint for fingerprint, mine in zip(fingerprints, taken, strict=True) if mine}
+        mine = {fingerprint for fingerprint, ok in zip(fingerprints, taken, strict=True) if ok}
+        self._mine |= mine
+        return mine
 
     async def give_back(self, fingerprints: Collection[str]) -> None:
         if fingerprints:
+            self._mine.difference_update(fingerprints)
             await self._redis.delete(*(self._prefix + fingerprint for fingerprint in fingerprints))
+
+    async def give_back_all(self) -> None:
+        """What was taken here and not given back, so that nobody waits for one who asks no more."""
+        await self.give_back(list(self._mine))

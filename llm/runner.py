@@ -8,20 +8,22 @@ import asyncio
 import random
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from llm.asking import Asker, Gate, Halt, HaltedError
 from llm.client import open_client
 from llm.endpoint_config import EndpointConfig
+from llm.kept_replies import KeptReplies
 from llm.ledger import Outcome, Used
 from llm.limits import AdaptiveConcurrency, CircuitBreaker
 from llm.models import Call, Job
 from llm.preparing import render, reused
+from llm.replies import Reply
 from llm.reservations import Reservations
 from llm.slots import EndpointSlots
 
-GATHER_SECONDS = 0.01  # outcomes of so long are settled together
+GATHER_SECONDS = 0.02  # outcomes of so long are settled together
 BEAT_SECONDS = 1.0
 LOOK_AGAIN_SECONDS = 0.25  # after the ledger had nothing to claim, while calls in flight may give some back
 
@@ -60,6 +62,7 @@ class Runner:
     slots: EndpointSlots
     hooks: Hooks
     reservations: Reservations
+    kept: KeptReplies
     breaker: CircuitBreaker
     pace: Pace
     seconds: float
@@ -84,6 +87,12 @@ class Runner:
         return self._gate.halt
 
     async def run(self) -> None:
+        try:
+            await self._run()
+        finally:
+            await self.reservations.give_back_all()
+
+    async def _run(self) -> None:
         async with open_client(self.endpoint) as client, asyncio.TaskGroup() as group:
             asker = Asker(
                 client,
@@ -91,13 +100,13 @@ class Runner:
                 self.job,
                 gate=self._gate,
                 slots=self.slots,
+                kept=self.kept,
                 breaker=self.breaker,
                 rng=self.rng,
             )
             group.create_task(self._write(asker))
             beat = group.create_task(self._beat())
             await self._ask_all(asker)
-            await self.reservations.give_back(self._groups)  # of those that go back to the ledger
             beat.cancel()
             self._finished = True
             self._wake.set()
@@ -118,8 +127,9 @@ class Runner:
                 if not calls:  # what is in flight may leave room in the budget
                     await asyncio.sleep(LOOK_AGAIN_SECONDS)
                 self._alive += len(calls)
+                kept = await self.kept.find(calls)
                 for group, mine in await self._prepare(calls):
-                    asking.create_task(self._work(asker, group, mine=mine))
+                    asking.create_task(self._work(asker, group, kept, mine=mine))
 
     async def _prepare(self, calls: Sequence[Call]) -> list[tuple[list[Call], bool]]:
         """The calls to ask, grouped where they ask the same, each group with whether it is this runner's to ask;
@@ -149,10 +159,10 @@ class Runner:
             self._deliver(fault)
         return fault is None
 
-    async def _work(self, asker: Asker, group: list[Call], *, mine: bool) -> None:
+    async def _work(self, asker: Asker, group: list[Call], kept: Mapping[int, Reply], *, mine: bool) -> None:
         """Ask the group's first call and give its answer to those that ask the same; without one, ask the next.
 
-        `mine`: nobody else asks the same at this moment.
+        `kept`: replies that came before, by call id. `mine`: nobody else asks the same at this moment.
         """
         answered: Call | None = None
         while group:
@@ -161,7 +171,7 @@ class Runner:
                 if not mine:
                     answered, mine = await self._answer_of_another(call), True
                 outcome = reused(self.job, call, answered) if answered else None
-                outcome = outcome or await asker.answer(call)
+                outcome = outcome or await asker.answer(call, kept.get(call.pk))
             except HaltedError:
                 break
             if outcome.status == Call.Status.OK and answered is None:
@@ -189,9 +199,6 @@ class Runner:
         self._freed.set()
         self._outbox.append(outcome)
         self._wake.set()
-        # It keeps its place until it is settled: what a killed worker had asked and not stored is never more than what
-        # may be in flight.
-        self._gate.concurrency.start()
 
     async def _write(self, asker: Asker) -> None:
         while not (self._finished and not self._outbox and _used(asker) == self._told):
@@ -207,7 +214,7 @@ class Runner:
                 for outcome in batch:
                     if self._fresh.get(outcome.call.fingerprint) is outcome.call:
                         del self._fresh[outcome.call.fingerprint]
-                    await self._gate.leave()
+                await self.kept.forget([outcome.call for outcome in batch])
                 if self._reusable:
                     over = {outcome.call.fingerprint for outcome in batch}.difference(self._groups, self._fresh)
                     await self.reservations.give_back(over)

@@ -10,6 +10,8 @@ from contextlib import asynccontextmanager
 
 from redis.asyncio import Redis
 
+from llm.kept_replies import KEPT_SECONDS, Entry
+
 ASK_AGAIN_MS = 50
 LONGEST_WAIT_MS = 1000  # until somebody who waits looks again: what others give back is noticed
 AHEAD_MS = 2000  # how far ahead turns are given out, so that most need not ask for one twice
@@ -44,8 +46,13 @@ redis.call('PEXPIRE', slots, delay + lifetime * 2)
 return {0, delay}"""
 
 # Takes the slot back and moves the turns by what was used more or less than was reserved, in milliseconds of the limit.
+# What is to be kept of the call is kept in the same step: there is no moment in which it has neither place nor reply.
 RELEASE = """
-local slots, calls, tokens = KEYS[1], KEYS[2], KEYS[3]
+local slots, calls, tokens, kept = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+if kept then
+  redis.call('HSET', kept, ARGV[4], ARGV[5])
+  redis.call('EXPIRE', kept, ARGV[6])
+end
 redis.call('ZREM', slots, ARGV[1])
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
@@ -79,10 +86,15 @@ class Slot:
         self.reserved = 0  # tokens
         self.spent: int | None = None
         self.came = False  # whether its turn did
+        self.kept: Entry | None = None
 
     def used(self, tokens: int) -> None:
         """What the call really used, for the reserved tokens to be made good. Without this, the estimate stands."""
         self.spent = tokens
+
+    def keep(self, entry: Entry) -> None:
+        """What is to be stored when the place is given back."""
+        self.kept = entry
 
 
 class EndpointSlots:
@@ -156,4 +168,7 @@ class EndpointSlots:
             calls, tokens = -self._call_ms, -slot.reserved * self._token_ms
         elif slot.spent is not None:
             tokens = (slot.spent - slot.reserved) * self._token_ms
-        await self._release(keys=self._keys[:3], args=[name, calls, tokens])
+        keys, args = self._keys[:3], [name, calls, tokens]
+        if slot.kept:
+            keys, args = [*keys, slot.kept.key], [*args, slot.kept.field, slot.kept.value, KEPT_SECONDS]
+        await self._release(keys=keys, args=args)

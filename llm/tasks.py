@@ -21,6 +21,7 @@ from redis.asyncio import BlockingConnectionPool, Redis
 
 from llm import batching, ledger, services
 from llm.endpoint_config import EndpointConfig
+from llm.kept_replies import KeptReplies
 from llm.limits import CircuitBreaker
 from llm.models import Job
 from llm.preparing import find_answered
@@ -132,6 +133,7 @@ async def _run(job: Job, endpoint: EndpointConfig, shard: uuid.UUID, settling: E
             slots=slots,
             hooks=_hooks(job, shard, settling),
             reservations=Reservations(redis, project_id=job.project_id, seconds=ledger.lease().total_seconds()),
+            kept=KeptReplies(redis, job_id=job.pk),
             breaker=breaker,
             pace=await sync_to_async(_pace)(job, joining=1),
             seconds=TASK_SECONDS,

@@ -134,7 +134,7 @@ def record(
     ).first()
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def record_many(
     *,
     project: Project,

@@ -17,6 +17,7 @@ from llm.asking import Asker
 from llm.client import open_client
 from llm.endpoint_config import EndpointConfig
 from llm.gate import Gate, Halt
+from llm.kept_replies import KeptReplies
 from llm.ledger import Outcome
 from llm.limits import AdaptiveConcurrency, CircuitBreaker
 from llm.models import Call, Job
@@ -50,7 +51,9 @@ async def open_asker(
         given = {"concurrency": concurrency, "per_minute": None, "seconds": 30}
         slots = EndpointSlots(redis, endpoint_id=number, **given | limits)
         gate, breaker = Gate(AdaptiveConcurrency(concurrency)), CircuitBreaker(threshold=5)
-        yield Asker(client, endpoint, job, gate=gate, slots=slots, breaker=breaker, rng=random.Random(1)), gate
+        kept = KeptReplies(redis, job_id=number)
+        asker = Asker(client, endpoint, job, gate=gate, slots=slots, kept=kept, breaker=breaker, rng=random.Random(1))
+        yield asker, gate
 
 
 def ask_all(
