@@ -168,7 +168,8 @@ class EndpointSlots:
             calls, tokens = -self._call_ms, -slot.reserved * self._token_ms
         elif slot.spent is not None:
             tokens = (slot.spent - slot.reserved) * self._token_ms
-        keys, args = self._keys[:3], [name, calls, tokens]
+        keys: list[str] = self._keys[:3]
+        args: list[str | float] = [name, calls, tokens]
         if slot.kept:
             keys, args = [*keys, slot.kept.key], [*args, slot.kept.field, slot.kept.value, KEPT_SECONDS]
         await self._release(keys=keys, args=args)
