@@ -13,6 +13,11 @@ MOST_MINUTES = 30 * 24 * 60
 
 
 class LabelProjectForm(forms.ModelForm):
+    guidelines = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 8}),
+        help_text="Markdown. Annotators open it with the key G.",
+    )
     overlap = forms.IntegerField(
         label="Answers an item",
         min_value=1,
@@ -48,7 +53,6 @@ class LabelProjectForm(forms.ModelForm):
             "name",
             "dataset",
             "instrument",
-            "guidelines",
             "overlap",
             "order",
             "seed",
@@ -58,7 +62,6 @@ class LabelProjectForm(forms.ModelForm):
         ]
         labels = {"calibration_size": "Calibration items"}
         help_texts = {
-            "guidelines": "Markdown. Annotators open it with the key G.",
             "seed": "The same seed gives the same order again.",
             "calibration_size": "Drawn by the seed and labelled first; 0 for none.",
         }

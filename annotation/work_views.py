@@ -28,6 +28,11 @@ def _wants_part(request: MemberRequest) -> bool:
     return request.headers.get("X-Part") == "work"
 
 
+def _guidelines(label_project: LabelProject) -> str:
+    current = label_project.current_guidelines
+    return render_markdown(current.text) if current else ""
+
+
 def _url(name: str, assignment: Assignment) -> str:
     label_project = assignment.label_project
     return reverse(name, args=[label_project.project.slug, label_project.slug, assignment.pk])
@@ -38,8 +43,7 @@ def _respond(request: MemberRequest, context: dict[str, Any], *, url: str, statu
     response = render(
         request,
         template,
-        context
-        | {"only_part": _wants_part(request), "guidelines": render_markdown(context["label_project"].guidelines)},
+        context | {"only_part": _wants_part(request), "guidelines": _guidelines(context["label_project"])},
         status=status,
     )
     response["X-Location"] = url
@@ -211,6 +215,6 @@ def guidelines(request: MemberRequest, project: Project, label: str) -> HttpResp
         "project": project,
         "nav": "labelling",
         "label_project": label_project,
-        "guidelines": render_markdown(label_project.guidelines),
+        "guidelines": _guidelines(label_project),
     }
     return render(request, "annotation/guidelines.html", context)

@@ -7,7 +7,7 @@ from typing import Any
 from django.db import connection, transaction
 
 from annotation.allocation import Place, allocate
-from annotation.models import LabelProject
+from annotation.models import Guidelines, LabelProject
 from materials.fitting import field_names, missing_fields
 from materials.models import Dataset, Instrument
 from projects.models import Project, User
@@ -69,7 +69,6 @@ def create_label_project(
         slug=slug,
         dataset=dataset,
         instrument=instrument,
-        guidelines=guidelines,
         item_fields=list(item_fields),
         overlap=overlap,
         order=order,
@@ -79,6 +78,8 @@ def create_label_project(
         sample=LabelProject.objects.filter(dataset=dataset, instrument=instrument).count(),
         lease_minutes=lease_minutes,
     )
+    if guidelines:
+        Guidelines.objects.create(label_project=label_project, version=1, text=guidelines, created_by=by)
     _store_places(
         label_project,
         allocate(
@@ -114,8 +115,9 @@ def _store_places(label_project: LabelProject, places: Iterable[Place]) -> None:
         while batch := list(islice(places, BATCH_ROWS)):
             cursor.execute(
                 """INSERT INTO annotation_assignment
-                     (label_project_id, item_id, place, rank, status, orders, skip_reason)
-                   SELECT %s, item, place, rank, 'free', '{}', ''
+                     (label_project_id, item_id, place, rank, status, purpose, orders, suggested, skip_reason,
+                      invalid_reason)
+                   SELECT %s, item, place, rank, 'free', 'label', '{}', '{}', '', ''
                    FROM unnest(%s::bigint[], %s::int[], %s::bigint[]) AS incoming(item, place, rank)""",
                 [
                     label_project.pk,
