@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from llm.answer_formats import answer_format
 from llm.rendering import PromptError, render_messages, template_variables
 from materials.questions import draw_orders, option_codes, option_label, parse_questions
 from protocols.pact.cases import personas
@@ -265,27 +266,34 @@ def render(scenario: dict[str, str], persona: dict[str, str] | None, *, linked: 
     system, user = render_messages(
         prompt_text("human_alignment", 1, "system"),
         prompt_text("human_alignment", 1, "user"),
-        {"item": scenario, "persona": persona, "questions": questions},
+        {
+            "item": scenario,
+            "persona": persona,
+            "questions": questions,
+            "answer_format": answer_format(paired.questions, {}),
+        },
     )
     return system["content"], user["content"]
 
 
 def test_prompts_use_the_promised_variables_only():
-    assert template_variables(prompt_text("human_alignment", 1, "user")) == {"item", "persona", "questions"}
+    promised = {"item", "persona", "questions", "answer_format"}
+    assert template_variables(prompt_text("human_alignment", 1, "user")) == promised
     assert not template_variables(prompt_text("human_alignment", 1, "system"))
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=IDS)
 def test_prompt_is_short_for_every_scenario(scenario):
     system, user = render(scenario, personas(["United Kingdom"])[0])
-    assert len(system.split()) < 60
-    assert len(user.split()) < 140
+    assert len(system.split()) < 40
+    assert len(user.split()) < 160
 
 
 def test_prompt_shows_item_options_and_persona():
     scenario = SCENARIOS[0]
     system, user = render(scenario, {"country": "India", "age_group": "older", "gender": "male"})
-    assert '{"personal": "A" or "B", "norm": "A" or "B"}' in system
+    assert user.endswith('{"personal": one of "A", "B", "norm": one of "A", "B"}.')
+    assert not re.search("JSON|letter", system)
     for key in ("situation", "cultural_expectation", "personal_preference", "actor_role", "receiver_role"):
         assert scenario[key] in user
     assert f"\nA) {scenario['option_preference']}\nB) {scenario['option_culture']}\n" in user
@@ -302,7 +310,7 @@ def test_prompt_without_persona_speaks_of_no_persona():
 
 def test_prompt_repeats_the_options_when_their_order_differs():
     _, user = render(SCENARIOS[0], None, linked=False)
-    assert user.endswith(f"A) {SCENARIOS[0]['option_culture']}\nB) {SCENARIOS[0]['option_preference']}")
+    assert f"A) {SCENARIOS[0]['option_culture']}\nB) {SCENARIOS[0]['option_preference']}\n\nAnswer" in user
 
 
 def test_prompt_refuses_an_item_without_the_fields():

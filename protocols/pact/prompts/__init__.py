@@ -1,8 +1,9 @@
 """The protocol's prompts: files named `<name>.v<version>.<role>.jinja`. A published one never
 changes; a change is a new version.
 
-Templates may use `item` (the item's content), `persona` (see `cases.personas`, or None) and `questions` (objects with
-`code`, `text` and `options`, each option with `letter` and `text`).
+Templates may use `item` (the item's content), `persona` (see `cases.personas`, or None), `questions` (objects with
+`code`, `text` and `options`, each option with `letter` and `text`) and `answer_format` (the only place that says how to
+answer, as the job reads answers).
 """
 
 from pathlib import Path
