@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from annotation.answers import check_answers
 from annotation.models import Assignment, Draft, Flag
+from annotation.refusals import RefusedError
 from annotation.services.claiming import orders_for
 from projects.models import User
 from responses.models import Respondent, RespondentKind, SourceKind
@@ -16,10 +17,6 @@ from responses.querysets import standing_values
 from responses.services import Answer, get_condition, get_respondent, record_many, withdraw
 
 TEXT_LIMIT = 500
-
-
-class RefusedError(ValueError):
-    """Nothing was stored as an answer; the text says why. What was typed is kept as the person's draft."""
 
 
 class NotValidError(RefusedError):

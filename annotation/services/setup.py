@@ -85,7 +85,7 @@ def create_label_project(
         allocate(
             items,
             overlap=overlap,
-            shuffle=order == LabelProject.Order.RANDOM,
+            order=order,
             seed=seed,
             calibration_size=calibration_size,
             calibration_overlap=calibration_overlap,
