@@ -94,23 +94,23 @@ def lease() -> timedelta:
     return timedelta(seconds=settings.MODEL_LEASE_SECONDS)
 
 
-@transaction.atomic
 def claim(job: Job, shard: uuid.UUID, *, size: int) -> list[Call]:
     """Take up to `size` calls that nobody holds, while the job runs and its budget lasts, writing more of the ledger
     when it runs short. Concurrent claims never get the same call, nor more together than the budget has room for.
     """
-    if budget_of(job):
-        lock_job(job)
-        size = min(size, int(min(size, room_left(job).calls)))
-    ids = _claim(job, shard, size) if size else []
-    while len(ids) < size and expand(job):
+    ids = _claim(job, shard, size)
+    while len(ids) < size and room_left(job).calls > 0 and expand(job):
         ids += _claim(job, shard, size - len(ids))
-    if size and not ids:  # another runner may have written the rest while this one waited for it
+    if not ids:  # another runner may have written the rest while this one waited for it
         ids = _claim(job, shard, size)
     return list(Call.objects.filter(pk__in=ids).select_related("item", "respondent").order_by("id"))
 
 
+@transaction.atomic
 def _claim(job: Job, shard: uuid.UUID, size: int) -> list[int]:
+    if budget_of(job):
+        lock_job(job)
+        size = int(min(size, room_left(job).calls))
     with connection.cursor() as cursor:
         cursor.execute(CLAIM, {"shard": shard, "lease": str(lease()), "job": job.pk, "size": size})
         return [row[0] for row in cursor.fetchall()]
@@ -122,9 +122,7 @@ def expand(job: Job) -> int:
 
     Calls of the pilot are there already and stay.
     """
-    # Two runners at once would write the same items. Not the lock on the job's row, which those who settle wait for.
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtext('llm_job expanded'), %s)", [job.pk])
+    lock_ledger(job)
     state = Job.objects.filter(pk=job.pk, status=Job.Status.RUNNING, expanded=False, pilot=False)
     row = state.values_list("expanded_position", "expanded_items").first()
     if row is None:
@@ -175,9 +173,14 @@ def room_left(job: Job) -> Room:
     return room(budget_of(now), use, now.price_of)
 
 
+@transaction.atomic
 def extend_lease(shard: uuid.UUID) -> int:
-    """Heartbeat: how many calls the shard still holds."""
-    return _held_by(shard).update(lease_until=timezone.now() + lease())
+    """Heartbeat: how many calls the shard still holds, without those that it is settling at this moment.
+
+    To wait for these would be a deadlock now and then, since settling locks several calls in an order of its own.
+    """
+    held = _held_by(shard).select_for_update(skip_locked=True)
+    return Call.objects.filter(pk__in=held.values("pk")).update(lease_until=timezone.now() + lease())
 
 
 def release(shard: uuid.UUID) -> int:
@@ -204,6 +207,8 @@ def settle(job: Job, shard: uuid.UUID, outcomes: Sequence[Outcome], used: Used =
     with connection.cursor() as cursor:
         cursor.execute(SETTLE, {"rows": _rows(list(calls.values())), "now": now, "shard": shard})
         settled = [calls[row[0]] for row in cursor.fetchall()]
+    # Two jobs that store the same answers at the same moment would deadlock if each had an order of its own.
+    settled.sort(key=lambda call: (call.respondent_id, call.item_id, call.condition_id, call.sample))
     answers = [
         Answer(
             respondent_id=call.respondent_id,
@@ -277,6 +282,16 @@ def _paused(reason: str) -> dict[str, Any]:
 def lock_job(job: Job) -> None:
     """Until the transaction ends, nobody else starts, finishes or discards the job or gives it calls to ask again."""
     list(Job.objects.select_for_update(no_key=True).filter(pk=job.pk).values_list("pk"))
+
+
+def lock_ledger(job: Job) -> None:
+    """Until the transaction ends, nobody else writes calls in the job's project. To be taken before a job's row.
+
+    Two runners of one job would write the same items, and those of two jobs deadlock over the conditions and
+    respondents that both make. Not the lock on the job's row, which those who settle wait for.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtext('llm_job expanded'), %s)", [job.project_id])
 
 
 def runners_wanted(endpoint: Endpoint) -> int:

@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 
 
 class Reservations:
-    """Fingerprints being asked in one project. `seconds`: how long one is kept for a worker that was killed."""
+    """Fingerprints being asked in one project. `seconds`: how long one lives when nobody keeps it or gives it back."""
 
     def __init__(self, redis: Redis, *, project_id: int, seconds: float) -> None:
         self._redis = redis
@@ -28,6 +28,13 @@ class Reservations:
         mine = {fingerprint for fingerprint, ok in zip(fingerprints, taken, strict=True) if ok}
         self._mine |= mine
         return mine
+
+    async def keep(self) -> None:
+        """Heartbeat: let what was taken here live on. To be called several times in its life."""
+        async with self._redis.pipeline(transaction=False) as pipeline:
+            for fingerprint in self._mine:
+                pipeline.pexpire(self._prefix + fingerprint, self._milliseconds)
+            await pipeline.execute()
 
     async def give_back(self, fingerprints: Collection[str]) -> None:
         if fingerprints:

@@ -225,6 +225,7 @@ class Runner:
             answered, self._answered = self._answered, False
             pace = await self.hooks.beat(answered)
             await self.slots.keep()
+            await self.reservations.keep()
             self.slots.concurrency = pace.endpoint
             if not pace.own:
                 await self._gate.stop(Halt())

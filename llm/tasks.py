@@ -33,7 +33,7 @@ from projects.crypto import DecryptionError
 
 TASK_SECONDS = 120.0  # after this a task asks for a successor, so that long jobs share the workers with others
 BEATS_A_LEASE = 6
-SLOT_SECONDS = 20.0  # a killed worker's places are free again after so long
+SLOT_SECONDS = 20.0  # a killed worker's places, and what only it was asking, are free again after so long
 REDIS_CONNECTIONS = 8
 SWEPT, SWEPT_SECONDS = "llm:swept:{}", 60
 CRASH_HOLD = timedelta(seconds=60)
@@ -132,7 +132,7 @@ async def _run(job: Job, endpoint: EndpointConfig, shard: uuid.UUID, settling: E
             endpoint=endpoint,
             slots=slots,
             hooks=_hooks(job, shard, settling),
-            reservations=Reservations(redis, project_id=job.project_id, seconds=ledger.lease().total_seconds()),
+            reservations=Reservations(redis, project_id=job.project_id, seconds=SLOT_SECONDS),
             kept=KeptReplies(redis, job_id=job.pk),
             breaker=breaker,
             pace=await sync_to_async(_pace)(job, joining=1),

@@ -1,14 +1,16 @@
 """The ledger under races: real threads, real PostgreSQL."""
 
 import threading
+import time
 import uuid
 from datetime import timedelta
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from llm import ledger
+from llm.expansion import model_respondent
 from llm.ledger import Outcome
 from llm.models import Call, Job
 from llm.services import discard_plan, pause_job, retry_failed, start_job
@@ -21,6 +23,16 @@ NOBODY = "http://127.0.0.1:9/v1"
 
 def ok(call: Call, value: str = "yes") -> Outcome:
     return Outcome(call, Call.Status.OK, {"values": {"answer": value}, "attempts": 1, "text": "{}"})
+
+
+def wait_for_a_lock() -> None:
+    """Until another connection waits for one that this transaction holds."""
+    deadline = time.monotonic() + 10
+    with connection.cursor() as cursor:
+        waiting = 0
+        while not waiting and time.monotonic() < deadline:
+            cursor.execute("SELECT count(*) FROM pg_locks WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid))")
+            (waiting,) = cursor.fetchone()
 
 
 def test_two_claims_at_once_never_share_a_call(jobs: JobMaker):
@@ -167,3 +179,49 @@ def test_a_job_wants_as_many_runners_as_its_endpoint_needs(jobs: JobMaker):
     Call.objects.filter(status="claimed").update(lease_until=timezone.now() - timedelta(seconds=1))
     ledger.release_abandoned()
     assert set(ledger.jobs_to_sweep()) == {small, large}
+
+
+def test_a_heartbeat_does_not_wait_for_calls_that_are_being_settled(jobs: JobMaker):
+    job = jobs.start(NOBODY, n=3)
+    shard = uuid.uuid4()
+    first, *_ = ledger.claim(job, shard, size=3)
+    extended: list[int] = []
+    beat = threading.Thread(target=in_thread(lambda: extended.append(ledger.extend_lease(shard))))
+    with transaction.atomic():
+        ledger.settle(job, shard, [ok(first)])
+        beat.start()
+        beat.join(10)
+        assert extended == [2]
+
+
+def test_jobs_that_store_the_same_answers_at_once_do_so_in_one_order(jobs: JobMaker):
+    endpoint = jobs.endpoint(NOBODY)
+    one, other = (jobs.start(endpoint, n=2, seed=seed, option_orders="written") for seed in (1, 2))
+    shard = uuid.uuid4()
+    mine, theirs = ledger.claim(one, shard, size=2), ledger.claim(other, shard, size=2)
+    settled: list[int] = []
+    outcomes = [ok(call, "no") for call in reversed(theirs)]
+    work = threading.Thread(target=in_thread(lambda: settled.append(ledger.settle(other, shard, outcomes))))
+    with transaction.atomic():
+        ledger.settle(one, shard, [ok(mine[0])])
+        work.start()
+        wait_for_a_lock()
+        ledger.settle(one, shard, [ok(mine[1])])
+    work.join(10)
+    assert settled == [2]
+
+
+def test_jobs_whose_conditions_come_in_other_orders_write_their_ledgers_at_once(jobs: JobMaker):
+    people = [{"country": "Chile"}, {"country": "Japan"}]
+    endpoint = jobs.endpoint(NOBODY)
+    one, other = (jobs.start(endpoint, n=1, personas=personas) for personas in (people, people[::-1]))
+    written: list[int] = []
+    work = threading.Thread(target=in_thread(lambda: written.append(ledger.expand(other))))
+    with transaction.atomic():
+        ledger.lock_ledger(one)
+        model_respondent(endpoint, people[0])  # as the first call of `one` does
+        work.start()
+        wait_for_a_lock()
+        assert ledger.expand(one) == 2
+    work.join(10)
+    assert written == [2]
