@@ -37,7 +37,7 @@ class LabelProject(models.Model):
     slug = models.SlugField(max_length=80)
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="label_projects")
     instrument = models.ForeignKey(Instrument, on_delete=models.PROTECT, related_name="label_projects")
-    item_fields = models.JSONField(default=list)  # names or {"field", "label"}; empty shows every field of the item
+    item_fields = models.JSONField(default=list)  # as item_parts takes them; empty shows every field of the item
     overlap = models.PositiveIntegerField(default=1)
     calibration_size = models.PositiveIntegerField(default=0)  # items drawn by seed that come first
     calibration_overlap = models.PositiveIntegerField(null=True, blank=True)  # their own number of answers
@@ -193,6 +193,7 @@ class Assignment(models.Model):
     lease_until = models.DateTimeField(null=True, blank=True)
     orders = models.JSONField(default=dict)  # option order by question, as this annotator sees it
     suggested = models.JSONField(default=dict)  # the model's values as shown, by question code
+    suggested_as = models.CharField(max_length=20, db_default="", default="")  # LabelProject.Suggestions at that time
     guidelines_version = models.PositiveIntegerField(null=True, blank=True)  # the one in force at the first answer
     skip_reason = models.CharField(max_length=500, blank=True)
     invalid_reason = models.CharField(max_length=500, blank=True)
@@ -229,7 +230,7 @@ class Assignment(models.Model):
         ]
         indexes = [
             models.Index(fields=["label_project", "status", "rank"]),
-            models.Index(fields=["annotator", "label_project", "status", "finished_at"]),
+            models.Index(fields=["annotator", "label_project", "finished_at"]),
             models.Index(fields=["annotator", "label_project", "rank"]),
         ]
 
