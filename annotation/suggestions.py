@@ -26,6 +26,15 @@ def suggestions_for(label_project: LabelProject, item_ids: Iterable[int]) -> dic
     return found
 
 
+def model_name(model: Respondent) -> str:
+    """The model and, where it answered as one, its persona; a demo model says so."""
+    own = ("model", "endpoint", "persona")
+    name = str(model.attributes.get("model") or model.key)
+    persona = [str(value) for attribute, value in model.attributes.items() if attribute not in own]
+    about = [*persona, *(["demo model"] if model.demo_model else [])]
+    return f"{name} ({', '.join(about)})" if about else name
+
+
 def models_answering(instrument: Instrument) -> QuerySet[Respondent]:
     """The models, as themselves or as personas, that have answered questions of this instrument version."""
     answered = Response.objects.filter(respondent=OuterRef("pk"), instrument=instrument, superseded_by=None)

@@ -13,5 +13,5 @@ def stored_shares(respondent: Respondent, instrument: Instrument) -> Iterator[tu
         respondent=respondent, job__instrument=instrument, status=Call.Status.OK, probabilities__isnull=False
     )
     for item, questions in calls.values_list("item_id", "probabilities").iterator():
-        for question, found in questions.items():
+        for question, found in (questions or {}).items():
             yield item, question, found["shares"]

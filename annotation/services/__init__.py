@@ -1,9 +1,8 @@
 """Every write to labelling projects and assignments."""
 
-from annotation.refusals import RefusedError
+from annotation.refusals import LabelProjectError, RefusedError
 from annotation.services.answering import (
     AlreadyAnsweredError,
-    KeyReusedError,
     NoLongerYoursError,
     NotValidError,
     add_flag,
@@ -13,7 +12,15 @@ from annotation.services.answering import (
 )
 from annotation.services.claiming import claim_next, orders_for
 from annotation.services.guidelines import GuidelinesError, publish_guidelines
-from annotation.services.known_answers import Judged, judge, next_known, settle_training
+from annotation.services.known_answers import (
+    Judged,
+    NewKnown,
+    add_known_answers,
+    judge,
+    next_known,
+    remove_known_answer,
+    settle_training,
+)
 from annotation.services.members import (
     MembershipRefusedError,
     cap_of,
@@ -23,24 +30,29 @@ from annotation.services.members import (
     name_members,
     set_member_status,
 )
-from annotation.services.setup import LabelProjectError, UnknownFieldError, create_label_project, set_status
+from annotation.services.places import add_items, items_without_places, raise_overlap
+from annotation.services.setup import UnknownFieldError, change_settings, create_label_project, set_status
 
 __all__ = [
     "AlreadyAnsweredError",
     "GuidelinesError",
     "Judged",
-    "KeyReusedError",
     "LabelProjectError",
     "MembershipRefusedError",
+    "NewKnown",
     "NoLongerYoursError",
     "NotValidError",
     "RefusedError",
     "UnknownFieldError",
     "add_flag",
+    "add_items",
+    "add_known_answers",
     "cap_of",
     "change_member",
+    "change_settings",
     "claim_next",
     "create_label_project",
+    "items_without_places",
     "judge",
     "let_on",
     "member_for",
@@ -48,6 +60,8 @@ __all__ = [
     "next_known",
     "orders_for",
     "publish_guidelines",
+    "raise_overlap",
+    "remove_known_answer",
     "save_draft",
     "set_member_status",
     "set_status",

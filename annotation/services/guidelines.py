@@ -6,12 +6,13 @@ from typing import Any
 from django.db import transaction
 
 from annotation.models import Guidelines, LabelProject
+from annotation.refusals import LabelProjectError
 from materials.questions import AnswerError, check_value
 from projects.models import User
 from projects.services import audit
 
 
-class GuidelinesError(ValueError):
+class GuidelinesError(LabelProjectError):
     """Guidelines that cannot be published; the text says why and what to do."""
 
 

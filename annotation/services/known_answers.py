@@ -1,13 +1,20 @@
-"""Items with known answers: asking for them, marking them, and who passed the training."""
+"""Items with known answers: naming them, asking for them, marking them, and who passed the training."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db import transaction
+from django.db.models import Exists, Max, OuterRef, QuerySet
 from django.utils import timezone
 
 from annotation.marking import drawn_first, due, marks, share_right
-from annotation.models import Assignment, KnownAnswer, LabelMember
+from annotation.models import Assignment, KnownAnswer, LabelMember, LabelProject
+from annotation.refusals import LabelProjectError
+from materials.models import Item
+from materials.questions import text_fields
+from projects.models import User
+from projects.services import audit
 from responses.models import Response, SourceKind
 from responses.querysets import standing_values
 
@@ -21,6 +28,73 @@ class Judged:
     right: dict[str, bool]
     why: str
     right_answers: dict[str, list[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class NewKnown:
+    """A known answer to be: by question code every value that is right, checked, and why (Markdown)."""
+
+    item: Item
+    answers: dict[str, list[Any]]
+    why: str = ""
+
+
+def lacking_field(label_project: LabelProject, item: Item) -> str:
+    """A field that the questions show and the item lacks; of another dataset's item also one that all show; or ""."""
+    for field in text_fields(label_project.instrument.questionnaire.questions):
+        if not str(item.content.get(field) or "").strip():
+            return field
+    if item.dataset_id == label_project.dataset_id:
+        return ""
+    chosen = [entry if isinstance(entry, str) else entry["field"] for entry in label_project.item_fields]
+    return next((field for field in chosen if field not in item.content), "")
+
+
+@transaction.atomic
+def add_known_answers(
+    *, label_project: LabelProject, known: Sequence[NewKnown], purpose: str, by: User | None
+) -> list[KnownAnswer]:
+    """Ask about these items first (training) or among the others, all or nothing.
+
+    Their free places go: everybody answers them once, as known answers. Raises LabelProjectError for an item that has
+    a known answer already or is being labelled.
+    """
+    LabelProject.objects.select_for_update(of=("self",)).get(pk=label_project.pk)
+    items = [entry.item.pk for entry in known]
+    if twice := label_project.known_answers.filter(item__in=items).select_related("item").first():
+        raise LabelProjectError(f"The item {twice.item} has known answers already; remove them first.")
+    Assignment.objects.filter(label_project=label_project, item__in=items, status=Assignment.Status.FREE).delete()
+    if begun := Assignment.objects.filter(label_project=label_project, item__in=items).select_related("item").first():
+        raise LabelProjectError(f"Somebody has begun to label the item {begun.item}; choose one that nobody has had.")
+    last = label_project.known_answers.aggregate(last=Max("position"))["last"]
+    made = KnownAnswer.objects.bulk_create(
+        KnownAnswer(
+            label_project=label_project,
+            item=entry.item,
+            purpose=KnownAnswer.Purpose(purpose),
+            answers=entry.answers,
+            why=entry.why,
+            position=position,
+        )
+        for position, entry in enumerate(known, start=0 if last is None else last + 1)
+    )
+    _audit(label_project, by, "known answers added", purpose=purpose, items=len(made))
+    return made
+
+
+@transaction.atomic
+def remove_known_answer(*, known: KnownAnswer, by: User | None) -> None:
+    """Ask about the item no more. Raises LabelProjectError when somebody has had it: their marks rest on it."""
+    label_project = known.label_project
+    LabelProject.objects.select_for_update(of=("self",)).get(pk=label_project.pk)
+    if Assignment.objects.filter(label_project=label_project, item=known.item_id).exists():
+        raise LabelProjectError(f"Somebody has answered the item {known.item}; its known answers stay, as marks do.")
+    known.delete()
+    _audit(label_project, by, "known answer removed", item=known.item.external_id)
+
+
+def _audit(label_project: LabelProject, by: User | None, action: str, **detail: Any) -> None:
+    audit(project=label_project.project, user=by, action=action, label_project=label_project.slug, **detail)
 
 
 def next_known(member: LabelMember, handled: int) -> KnownAnswer | None:

@@ -1,26 +1,24 @@
-"""Setting up a labelling project, opening and closing it."""
+"""Setting up a labelling project, changing its settings, opening and closing it."""
 
-from collections.abc import Iterable, Sequence
-from itertools import islice
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypedDict, Unpack
 
-from django.db import connection, transaction
+from django.db import transaction
 
-from annotation.allocation import Place, allocate
-from annotation.models import Guidelines, LabelProject
+from annotation.models import LabelProject
+from annotation.refusals import LabelProjectError
+from annotation.services.guidelines import publish_guidelines
+from annotation.services.places import store_places
+from annotation.suggestions import model_name, models_answering
 from materials.fitting import field_names, missing_fields
 from materials.models import Dataset, Instrument
 from projects.models import Project, User
 from projects.services import audit
 from projects.slugs import free_slug
+from responses.models import Respondent
 
-BATCH_ROWS = 20_000
 MOST_NAMED = 20  # fields in a sentence
 RESERVED_SLUGS = frozenset({"new"})  # the address of the form
-
-
-class LabelProjectError(ValueError):
-    """The labelling project cannot be made like this; the text says why and what to do."""
 
 
 class UnknownFieldError(LabelProjectError):
@@ -31,6 +29,19 @@ class UnknownFieldError(LabelProjectError):
         super().__init__(
             f"No item of {dataset.name} has a field {field!r}; there are {', '.join(existing[:MOST_NAMED])}{more}."
         )
+
+
+class Settings(TypedDict, total=False):
+    """What may change while people label; as the fields of LabelProject."""
+
+    lease_minutes: int
+    break_every: int
+    cap: int | None
+    members_only: bool
+    pass_mark: float | None
+    gold_every: int
+    suggestions: str
+    suggestions_of: Respondent | None
 
 
 @transaction.atomic
@@ -48,7 +59,7 @@ def create_label_project(
     seed: int = 1,
     calibration_size: int = 0,
     calibration_overlap: int | None = None,
-    lease_minutes: int = 30,
+    **settings: Unpack[Settings],
 ) -> LabelProject:
     """A new open labelling project with all its places. Raises LabelProjectError with a sentence."""
     if dataset.project_id != project.pk or instrument.project_id != project.pk:
@@ -57,6 +68,7 @@ def create_label_project(
     if not items:
         raise LabelProjectError(f"The dataset {dataset.name} has no items; import some first.")
     _check_fields(dataset, instrument, item_fields)
+    _check_model(instrument, settings)
     # Two at once would draw the same slug or repeat; the second waits here and then sees the first.
     Project.objects.select_for_update().get(pk=project.pk)
     others = dict(LabelProject.objects.filter(project=project).values_list("slug", "name"))
@@ -76,21 +88,11 @@ def create_label_project(
         calibration_size=calibration_size,
         calibration_overlap=calibration_overlap if calibration_size else None,
         sample=LabelProject.objects.filter(dataset=dataset, instrument=instrument).count(),
-        lease_minutes=lease_minutes,
+        **settings,
     )
+    store_places(label_project, items)
     if guidelines:
-        Guidelines.objects.create(label_project=label_project, version=1, text=guidelines, created_by=by)
-    _store_places(
-        label_project,
-        allocate(
-            items,
-            overlap=overlap,
-            order=order,
-            seed=seed,
-            calibration_size=calibration_size,
-            calibration_overlap=calibration_overlap,
-        ),
-    )
+        publish_guidelines(label_project=label_project, text=guidelines, by=by)
     audit(project=project, user=by, action="labelling created", label_project=slug, items=len(items), overlap=overlap)
     return label_project
 
@@ -109,23 +111,33 @@ def _check_fields(dataset: Dataset, instrument: Instrument, item_fields: Sequenc
             raise UnknownFieldError(field, dataset, existing)
 
 
-def _store_places(label_project: LabelProject, places: Iterable[Place]) -> None:
-    places = iter(places)
-    with connection.cursor() as cursor:
-        while batch := list(islice(places, BATCH_ROWS)):
-            cursor.execute(
-                """INSERT INTO annotation_assignment
-                     (label_project_id, item_id, place, rank, status, purpose, orders, suggested, skip_reason,
-                      invalid_reason)
-                   SELECT %s, item, place, rank, 'free', 'label', '{}', '{}', '', ''
-                   FROM unnest(%s::bigint[], %s::int[], %s::bigint[]) AS incoming(item, place, rank)""",
-                [
-                    label_project.pk,
-                    [place.item for place in batch],
-                    [place.place for place in batch],
-                    [place.rank for place in batch],
-                ],
-            )
+def _check_model(instrument: Instrument, settings: Settings) -> None:
+    model = settings.get("suggestions_of")
+    if model is None and settings.get("suggestions", LabelProject.Suggestions.NONE) != LabelProject.Suggestions.NONE:
+        raise LabelProjectError("Choose the model whose answers are suggested.")
+    if model is not None and not models_answering(instrument).filter(pk=model.pk).exists():
+        raise LabelProjectError(
+            f"{model_name(model)} has not answered {instrument}; choose a model that has, or run a job first."
+        )
+
+
+@transaction.atomic
+def change_settings(*, label_project: LabelProject, by: User | None, **settings: Unpack[Settings]) -> LabelProject:
+    """Change what may change while people label. Raises LabelProjectError with a sentence."""
+    _check_model(label_project.instrument, settings)
+    changed = {name: value for name, value in settings.items() if getattr(label_project, name) != value}
+    for name, value in changed.items():
+        setattr(label_project, name, value)
+    if changed:
+        label_project.save(update_fields=list(changed))
+        audit(
+            project=label_project.project,
+            user=by,
+            action="labelling changed",
+            label_project=label_project.slug,
+            **{name: str(value) if isinstance(value, Respondent) else value for name, value in changed.items()},
+        )
+    return label_project
 
 
 @transaction.atomic

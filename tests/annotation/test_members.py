@@ -1,0 +1,60 @@
+import pytest
+from django.utils import timezone
+
+from annotation.models import LabelMember
+from annotation.services import (
+    MembershipRefusedError,
+    cap_of,
+    change_member,
+    let_on,
+    member_for,
+    name_members,
+    set_member_status,
+)
+
+
+def test_beginning_makes_a_member_unless_only_named_ones_may(make_label_project, make_annotators):
+    label_project = make_label_project()
+    first, second = make_annotators(2)
+    assert member_for(label_project, first) == member_for(label_project, first)
+    label_project.members_only = True
+    label_project.save()
+    with pytest.raises(MembershipRefusedError, match="you are not among them"):
+        member_for(label_project, second)
+    assert name_members(label_project=label_project, users=[first, second], by=None) == 1
+    assert member_for(label_project, second).user == second
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"status": "paused", "reason": "holiday"}, r"paused your work on this \(holiday\)"),
+        ({"status": "excluded", "reason": "secret"}, "ended your work on this.$"),
+        ({"failed_at": timezone.now()}, "Fewer than 80 % of your answers"),
+    ],
+)
+def test_who_may_not_go_on_is_told_why(make_label_project, annotator, fields, sentence):
+    label_project = make_label_project(pass_mark=0.8)
+    LabelMember.objects.create(label_project=label_project, user=annotator, **fields)
+    with pytest.raises(MembershipRefusedError, match=sentence):
+        member_for(label_project, annotator)
+
+
+def test_a_person_goes_on_after_a_pause_and_past_a_failed_training(make_label_project, annotator, researcher):
+    label_project = make_label_project()
+    member = member_for(label_project, annotator)
+    set_member_status(member=member, status="paused", reason="holiday", by=researcher)
+    set_member_status(member=member, status="active", by=researcher)
+    member.failed_at = timezone.now()
+    member.save()
+    let_on(member=member, by=researcher)
+    assert member_for(label_project, annotator).qualified_at
+    actions = label_project.project.audit_events.filter(user=researcher).values_list("action", flat=True)
+    assert {"labelling member paused", "labelling member active", "labelling member let on"} <= set(actions)
+
+
+def test_a_cap_of_ones_own_goes_before_the_projects(make_label_project, annotator):
+    member = member_for(make_label_project(cap=20), annotator)
+    assert cap_of(member) == 20
+    change_member(member=member, cap=0, sees_suggestions=False, by=None)
+    assert cap_of(member) == 0

@@ -1,0 +1,87 @@
+import pytest
+
+from annotation.models import LabelProject
+from annotation.services import LabelProjectError, change_settings
+from annotation.suggestions import models_answering, suggestions_for
+from responses.models import RespondentKind, SourceKind
+from responses.services import Answer, get_condition, get_respondent, record_many
+from responses.uncertainty import uncertainty
+
+
+@pytest.fixture
+def model(project):
+    return get_respondent(project=project, kind=RespondentKind.MODEL, key="model:1:none", attributes={"model": "tiny"})
+
+
+def record(label_project, respondent, values):
+    """`values` by position of the item: a value for each sample of the question `plausible`."""
+    items = list(label_project.dataset.items.order_by("position"))
+    record_many(
+        project=label_project.project,
+        instrument=label_project.instrument,
+        source_kind=SourceKind.IMPORT,
+        on_conflict="keep",
+        answers=[
+            Answer(
+                respondent_id=respondent.pk,
+                item_id=items[position].pk,
+                question="plausible",
+                value=value,
+                condition_id=get_condition(project=label_project.project, factors={}).pk,
+                sample=sample,
+            )
+            for position, samples in values.items()
+            for sample, value in enumerate(samples)
+        ],
+    )
+    return items
+
+
+def test_the_models_latest_answer_is_suggested(make_label_project, model):
+    label_project = make_label_project(n=3)
+    items = record(label_project, model, {0: ["yes", "no"], 1: ["yes"]})
+    assert suggestions_for(label_project, [item.pk for item in items]) == {}  # none was chosen
+    change_settings(label_project=label_project, suggestions="shown", suggestions_of=model, by=None)
+    assert suggestions_for(label_project, [items[0].pk, items[2].pk]) == {items[0].pk: {"plausible": "no"}}
+    assert list(models_answering(label_project.instrument)) == [model]
+
+
+def test_a_model_that_did_not_answer_the_questions_cannot_be_chosen(make_label_project, model):
+    label_project = make_label_project()
+    with pytest.raises(LabelProjectError, match="has not answered"):
+        change_settings(label_project=label_project, suggestions_of=model, by=None)
+    with pytest.raises(LabelProjectError, match="Choose the model"):
+        change_settings(label_project=label_project, suggestions="audited", suggestions_of=None, by=None)
+
+
+def test_uncertainty_is_the_entropy_of_repeated_answers(make_label_project, model):
+    label_project = make_label_project(n=4)
+    items = record(label_project, model, {0: ["yes", "yes"], 1: ["yes", "no"], 2: ["yes"]})
+    assert uncertainty(model, label_project.instrument) == {items[0].pk: 0.0, items[1].pk: 1.0}
+
+
+def test_work_begins_where_the_model_is_least_certain(make_label_project, model):
+    first = make_label_project(n=3)
+    with pytest.raises(LabelProjectError, match="choose the model"):
+        _again(first, suggestions_of=None)
+    items = record(first, model, {0: ["yes"]})
+    with pytest.raises(LabelProjectError, match="Nothing says how certain"):
+        _again(first, suggestions_of=model)
+    record(first, model, {1: ["yes", "no"], 2: ["no", "no"]})
+    again = _again(first, suggestions_of=model)
+    order = again.assignments.order_by("rank").values_list("item", flat=True)
+    assert list(order) == [items[1].pk, items[2].pk, items[0].pk]
+
+
+def _again(label_project: LabelProject, **settings):
+    from annotation.services import create_label_project
+
+    return create_label_project(
+        project=label_project.project,
+        name="Again",
+        dataset=label_project.dataset,
+        instrument=label_project.instrument,
+        by=None,
+        order="model_uncertain",
+        **settings,
+    )
