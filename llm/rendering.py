@@ -11,7 +11,7 @@ from typing import Any
 
 from jinja2 import Template, TemplateError, TemplateSyntaxError, UndefinedError, meta, nodes
 
-from llm.sandbox import PromptSandbox, bounded
+from llm.sandbox import UNSTORABLE, PromptSandbox, bounded
 
 MAX_TEMPLATE_CHARACTERS = 100_000
 MAX_PROMPT_CHARACTERS = 400_000  # about 100,000 tokens: more than most models read
@@ -138,7 +138,10 @@ def _render(source: str, variables: Mapping[str, Any], role: str) -> str:
         raise
     except _FAULTS as error:
         raise PromptError(f"{_place(error, role)}: {_as_sentence(_what(error, variables))}") from error
-    return "".join(parts).strip()
+    text = "".join(parts).strip()
+    if UNSTORABLE.search(text):
+        raise PromptError(f"The {role} prompt holds a character that cannot be stored (NUL or half a surrogate pair).")
+    return text
 
 
 def _place(error: BaseException, role: str) -> str:

@@ -9,6 +9,7 @@ two. What there is stands in lists of what is allowed, because such lists fail o
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -34,6 +35,7 @@ _NEEDLE = 8  # characters of a text that is looked for in another one without co
 _MAX_BITS = 1024  # of a whole number: more than any float
 _MAX_INDENT = 40
 _MAX_DIGITS = 15
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")  # in PostgreSQL: NUL and halves of surrogate pairs
 
 # Not there: what pads or multiplies without a bound (center, format, wordwrap, batch, slice, filesizeformat, pprint,
 # urlize, xmlattr, groupby), and random.
@@ -229,6 +231,8 @@ def _check(node: nodes.Node) -> None:
     if kind not in _NODES:
         word = kind.__name__.lower()
         raise TemplateSyntaxError(f"{_WORDS.get(word, f'{{% {word} %}}')} is not available in prompts", line)
+    if any(isinstance(value, str) and UNSTORABLE.search(value) for _, value in node.iter_fields()):
+        raise TemplateSyntaxError("it holds a character that cannot be stored (NUL or half a surrogate pair)", line)
 
 
 def _made(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -37,6 +37,7 @@ def test_nothing_is_escaped_and_block_lines_leave_no_gaps():
         ("{{ item.act | shout }}", "User prompt: line 1: No filter named 'shout'."),
         ("{{ item.act + 1 }}", "User prompt, line 1: can only concatenate str"),
         ("  \n ", "The user prompt is empty"),
+        ("\n{{ item['\\x00'] }}", "line 2: it holds a character that cannot be stored"),
     ],
 )
 def test_faults_are_one_sentence_with_the_place(source, words):
@@ -45,6 +46,11 @@ def test_faults_are_one_sentence_with_the_place(source, words):
     assert words in str(error.value)
     assert str(error.value).endswith(".")
     assert "\n" not in str(error.value)
+
+
+def test_a_text_that_the_database_cannot_store_is_refused():
+    with pytest.raises(PromptError, match="The user prompt holds a character that cannot be stored"):
+        render_messages("", "{{ half }}", {"half": "\ud83d"})
 
 
 def test_the_fault_names_the_message_it_is_in():
