@@ -32,6 +32,7 @@ class PromptForm(forms.Form):
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self._project = project
         self.fields["base"].queryset = project.prompts.all()  # type: ignore[attr-defined]
         self.excerpts: dict[str, str] = {}  # by field: the lines around a fault
 
@@ -51,6 +52,10 @@ class PromptForm(forms.Form):
             raise forms.ValidationError(str(error)) from error
         return source
 
+    def draft(self) -> Prompt:
+        """The valid texts as a version that is not stored."""
+        return Prompt(project=self._project, **{name: self.cleaned_data[name] for name in ("name", "system", "user")})
+
     def base_version(self) -> int:
         """The number of the version with this name that the author knows; 0 for none."""
         base: Prompt | None = self.cleaned_data["base"]
@@ -63,6 +68,7 @@ class PreviewForm(forms.Form):
     dataset = forms.ChoiceField()
     item = forms.CharField(label="Item (its id)")
     instrument = forms.ChoiceField()
+    order = forms.ChoiceField(label="Order of options", choices=[("written", "As written"), ("reversed", "Reversed")])
     country = forms.ChoiceField(label="Persona’s country")
     age_group = forms.ChoiceField(label="Age group")
     gender = forms.ChoiceField()
@@ -80,6 +86,8 @@ class PreviewForm(forms.Form):
             self.fields[name].choices = choices  # type: ignore[attr-defined]
         for name in ATTRIBUTES if countries is None else ():
             del self.fields[name]
+        if not choice.has_orders:
+            del self.fields["order"]
         for factor, text in choice.given.items():
             levels = [(level, level) for level in choice.levels.get(factor, {})]
             name = CONDITION + factor
@@ -101,6 +109,7 @@ def _shown(choice: Choice) -> dict[str, Any]:
         "dataset": choice.dataset and choice.dataset.pk,
         "instrument": choice.instrument and choice.instrument.pk,
         "item": choice.item and choice.item.external_id,
+        "order": "reversed" if choice.reverse else "written",
     }
 
 

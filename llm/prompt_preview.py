@@ -11,6 +11,7 @@ from django.db.models.lookups import IsNull
 
 from llm.grid import Factor
 from llm.models import Prompt
+from llm.orders import Orders, call_orders, movable
 from llm.planning import estimated_tokens, prompt_messages
 from llm.querysets import job_for_preview
 from llm.rendering import PromptError, template_paths
@@ -19,7 +20,9 @@ from materials.models import Dataset, Instrument, Item
 from projects.models import Project
 
 SAMPLED_ITEMS = 20
+MOST_COUNTED = 200  # fields that are looked for in every item
 NAMES = ("item", "persona", "condition", "questions", "answer_format")
+WHOLE = ("questions", "answer_format")  # these hold no names of their own
 ATTRIBUTES = ("country", "age_group", "gender")
 CONDITION = "condition."  # before a factor's name among the page's parameters
 
@@ -38,6 +41,19 @@ class Choice:
     levels: dict[str, dict[str, Any]]  # of the factors of the newest job: values by name
     given: dict[str, str]  # by factor: the name of a level, or a value
     condition: dict[str, Any]
+    reverse: bool  # the options that may change places
+
+    @property
+    def questions(self) -> Sequence[Any]:
+        return self.instrument.questionnaire.questions if self.instrument else ()
+
+    @property
+    def has_orders(self) -> bool:
+        return bool(movable(self.questions))
+
+    @property
+    def orders(self) -> Orders:
+        return call_orders(self.questions, "both", int(self.reverse), key="")
 
 
 @dataclass(frozen=True)
@@ -51,11 +67,18 @@ class Use:
     def __str__(self) -> str:
         """As a template would write it."""
         first, *names = self.path
-        return first + "".join(f".{name}" if name.isidentifier() else f'["{name}"]' for name in names)
+        return first + "".join(
+            f".{name}" if name.isidentifier() else f"[{json.dumps(name, ensure_ascii=False)}]" for name in names
+        )
 
     @property
     def known(self) -> bool:
-        return self.path[0] in NAMES
+        return self.path[0] in NAMES and (len(self.path) == 1 or self.path[0] not in WHOLE)
+
+    @property
+    def nowhere(self) -> bool:
+        """Whether neither an item of the dataset has it nor a job could give it."""
+        return not self.known or (self.items > 0 and self.missing == self.items)
 
 
 @dataclass
@@ -83,7 +106,7 @@ def chosen(project: Project, prompt: Prompt, wanted: Mapping[str, str]) -> Choic
     job = job_for_preview(prompt)
     dataset = _row(datasets, wanted.get("dataset", ""), job.dataset_id if job else 0)
     instrument = _row(instruments, wanted.get("instrument", ""), job.instrument_id if job else 0)
-    name = wanted.get("item", "").strip()
+    name = wanted.get("item", "").replace("\x00", "").strip()
     item = dataset.items.filter(external_id=name).first() if dataset and name else None
     factors = [Factor.from_json(factor) for factor in job.factors] if job else []
     levels = {factor.name: {level.name: level.value for level in factor.levels} for factor in factors}
@@ -103,19 +126,20 @@ def chosen(project: Project, prompt: Prompt, wanted: Mapping[str, str]) -> Choic
         levels=levels,
         given=given,
         condition=_stand_ins(prompt) | values,
+        reverse=wanted.get("order") == "reversed",
     )
 
 
 def rendered(prompt: Prompt, choice: Choice, item: Item) -> list[dict[str, str]]:
     """Raises PromptError when the prompt does not fit the item."""
     assert choice.dataset
-    assert choice.instrument
     return prompt_messages(
         prompt,
-        choice.instrument.questionnaire.questions,
+        choice.questions,
         dict(ordered(item.content, choice.dataset.field_order)),
         persona=choice.persona,
         condition=choice.condition,
+        orders=choice.orders,
     )
 
 
@@ -124,9 +148,10 @@ def paths(prompt: Prompt) -> list[tuple[str, ...]]:
 
 
 def uses(prompt: Prompt, dataset: Dataset | None) -> list[Use]:
-    """The names of the templates, item fields with how many items lack them. One query, which reads each item."""
+    """The names of the templates, the first MOST_COUNTED item fields with how many items lack them. One query, which
+    reads each item."""
     found = paths(prompt)
-    fields = [path for path in found if path[0] == "item" and len(path) > 1]
+    fields = [path for path in found if path[0] == "item" and len(path) > 1][:MOST_COUNTED]
     if not dataset or not fields:
         return [Use(path) for path in found]
     counts = {f"lack_{n}": Count("pk", filter=_lacks(path[1:])) for n, path in enumerate(fields)}
@@ -194,7 +219,7 @@ def _value(text: str, levels: Mapping[str, Any]) -> Any:
         return levels[text]
     try:
         return json.loads(text) if text[0] in "{[" else text
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 

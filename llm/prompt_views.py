@@ -1,16 +1,17 @@
 """Prompts: the list, a version with a preview on real items, what changed between versions, and a form for new ones."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse, QueryDict
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from llm import default_prompt
 from llm.models import Prompt
-from llm.prompt_diff import text_diff
+from llm.prompt_diff import Line, text_diff
 from llm.prompt_forms import PreviewForm, PromptForm
-from llm.prompt_preview import Choice, chosen, neighbours, rendered, sample, uses
+from llm.prompt_preview import chosen, neighbours, rendered, sample, uses
 from llm.prompt_publishing import NewerPromptError, publish_prompt
 from llm.querysets import known_countries, latest_prompts
 from llm.rendering import PromptError
@@ -29,18 +30,12 @@ def prompts(request: MemberRequest, project: Project) -> HttpResponse:
 @project_view(*READERS)
 def prompt(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     found = get_object_or_404(project.prompts, pk=pk)
-    choice = chosen(project, found, request.GET)
     context = _context(project) | {
         "prompt": found,
         "versions": project.prompts.filter(name=found.name),
-        "choice": choice,
-        "uses": uses(found, choice.dataset),
         "may_change": request.role in MANAGERS,
     }
-    if choice.item and choice.instrument:
-        context |= _preview(request.GET, found, choice)
-        reads_persona = any(use.path[0] == "persona" for use in context["uses"])
-        context["form"] = PreviewForm(choice, known_countries(project) if reads_persona else None)
+    context |= _shown(found, request.GET.dict())
     return render(request, "llm/prompt.html", context)
 
 
@@ -56,10 +51,7 @@ def prompt_changes(request: MemberRequest, project: Project, pk: int) -> HttpRes
         "prompt": after,
         "before": before,
         "versions": versions,
-        "parts": [
-            (role, text_diff(getattr(before, role), getattr(after, role)), bool(getattr(after, role)))
-            for role in ("system", "user")
-        ],
+        "parts": _parts(before, after),
     }
     return render(request, "llm/prompt_changes.html", context)
 
@@ -72,19 +64,37 @@ def prompt_new(request: MemberRequest, project: Project) -> HttpResponse:
         form = PromptForm(initial=_initial(request, project), project=project)
     context = _context(project) | {"form": form}
     if request.method == "POST" and form.is_valid():
-        texts = {name: form.cleaned_data[name] for name in ("name", "system", "user")}
-        base = form.base_version()
-        try:
-            saved = publish_prompt(project=project, **texts, base=base)
-        except NewerPromptError as error:
-            _tell_of_newer(form, error.newest, base)
-            context |= {"newest": error.newest, "started": form.cleaned_data["base"] if base else None}
-        else:
-            if saved.version != base:
-                messages.success(request, f"{saved} is published.")
-                return redirect("prompt", slug=project.slug, pk=saved.pk)
-            form.add_error(None, f"This is {saved} letter by letter, so there is nothing to publish.")
+        draft = form.draft()
+        context |= _shown(draft, _wanted(request.POST.dict()))
+        if "preview" not in request.POST and (saved := _published(form, draft, context["nowhere"])):
+            messages.success(request, f"{saved} is published.")
+            return redirect("prompt", slug=project.slug, pk=saved.pk)
+        if newest := project.prompts.filter(name=draft.name).first():
+            context |= {"newest": newest, "parts": _parts(newest, draft), "base": form.cleaned_data["base"]}
     return render(request, "llm/prompt_new.html", context, status=422 if form.errors else 200)
+
+
+def _wanted(parameters: dict[str, str]) -> dict[str, str]:
+    """What the preview is asked to show: a button may name the item."""
+    item = parameters.get("preview")
+    return parameters | ({"item": item} if item else {})
+
+
+def _published(form: PromptForm, draft: Prompt, nowhere: str) -> Prompt | None:
+    """The new version; None when there is none, and the form says why."""
+    base = form.base_version()
+    if nowhere and form.data.get("anyway") != nowhere:
+        form.add_error(None, f"Not published yet, because nothing has {nowhere}: mend the text, or publish anyway.")
+        return None
+    try:
+        saved = publish_prompt(project=draft.project, name=draft.name, system=draft.system, user=draft.user, base=base)
+    except NewerPromptError as error:
+        _tell_of_newer(form, error.newest, base)
+        return None
+    if saved.version == base:
+        form.add_error(None, f"This is {saved} letter by letter, so there is nothing to publish.")
+        return None
+    return saved
 
 
 def _tell_of_newer(form: PromptForm, newest: Prompt, base: int) -> None:
@@ -98,20 +108,35 @@ def _tell_of_newer(form: PromptForm, newest: Prompt, base: int) -> None:
     form.data = {name: form.data[name] for name in form.data} | {"base": str(newest.pk)}
 
 
-def _preview(parameters: QueryDict, prompt: Prompt, choice: Choice) -> dict[str, Any]:
-    """The chosen item as a model would read it, the ways to the items beside it, and the tokens of a sample."""
-    assert choice.item
-    context: dict[str, Any] = {"sample": sample(prompt, choice)}
+def _shown(prompt: Prompt, parameters: Mapping[str, str]) -> dict[str, Any]:
+    """The names that the prompt reads; where there are items and an instrument also the chosen item as a model would
+    read it, the items beside it, and the tokens of a sample."""
+    choice = chosen(prompt.project, prompt, parameters)
+    found = uses(prompt, choice.dataset)
+    context: dict[str, Any] = {
+        "choice": choice,
+        "uses": found,
+        "nowhere": ", ".join(str(use) for use in found if use.nowhere),
+    }
+    if not choice.item or not choice.instrument:
+        return context
     try:
         context["preview"] = rendered(prompt, choice, choice.item)
     except PromptError as error:
         context["fault"] = str(error)
-    for name, item in zip(("previous_url", "next_url"), neighbours(choice.item), strict=True):
-        if item:
-            there = parameters.copy()
-            there["dataset"], there["item"] = str(item.dataset_id), item.external_id
-            context[name] = f"?{there.urlencode()}#preview"
+    reads_persona = any(use.path[0] == "persona" for use in found)
+    context["preview_form"] = PreviewForm(choice, known_countries(prompt.project) if reads_persona else None)
+    context["sample"] = sample(prompt, choice)
+    context["previous"], context["next"] = neighbours(choice.item)
     return context
+
+
+def _parts(before: Prompt, after: Prompt) -> list[tuple[str, list[Line], bool]]:
+    """Role, changes and whether there is a text, of both templates."""
+    return [
+        (role, text_diff(getattr(before, role), getattr(after, role)), bool(getattr(after, role)))
+        for role in ("system", "user")
+    ]
 
 
 def _version(versions: list[Prompt], pk: str) -> Prompt | None:

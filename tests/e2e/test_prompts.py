@@ -1,4 +1,4 @@
-"""A researcher changes a prompt without JavaScript; what changed and what is wrong has no barrier on any screen."""
+"""A researcher previews and changes a prompt without JavaScript; its pages have no barrier on any screen."""
 
 from collections.abc import Callable
 
@@ -32,6 +32,11 @@ def test_a_prompt_is_changed_compared_and_previewed_without_javascript(
     page.goto(page_of_prompt)
     page.get_by_role("link", name="New version").click()
     page.get_by_label("User").fill("Is this usual there?\n{{ item.text }} {{ condition.tone }}")
+    page.get_by_role("button", name="Preview").click()
+    page.get_by_label("condition.tone").fill("Be kind.")
+    page.get_by_label("condition.tone").press("Enter")
+    page.get_by_role("button", name="Next item").click()
+    assert "Scenario 1 Be kind." in page.get_by_label("User message").inner_text()
     page.get_by_role("button", name="Publish").click()
     page.get_by_label("condition.tone").fill("Be blunt.")
     page.get_by_role("button", name="Show").click()
@@ -41,7 +46,7 @@ def test_a_prompt_is_changed_compared_and_previewed_without_javascript(
     assert page.locator("ins").all_inner_texts()[0].strip() == "there"
 
 
-def test_what_changed_and_a_fault_have_no_barrier(
+def test_what_changed_a_preview_and_a_fault_have_no_barrier(
     new_page: Callable[..., Page],
     login: Callable[[Page, User], None],
     axe: Callable[[Page], None],
@@ -63,7 +68,11 @@ def test_what_changed_and_a_fault_have_no_barrier(
     page.goto(reverse("prompt_changes", args=[project.slug, newest.pk]))
     look()
     page.goto(reverse("prompt_new", args=[project.slug]) + f"?from={newest.pk}")
-    page.get_by_label("User").fill("one\n{{ item.text")
+    page.get_by_label("User").fill("Is this usual?\n{{ itme.text }}")
+    page.get_by_role("button", name="Preview").click()
+    assert page.get_by_role("button", name="Publish anyway").is_visible()
+    look()
+    page.get_by_label("User", exact=True).fill("one\n{{ item.text")
     page.get_by_role("button", name="Publish").click()
     assert "→   2" in page.get_by_label("the lines around the fault").inner_text()
     look()

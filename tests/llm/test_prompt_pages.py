@@ -1,12 +1,15 @@
 """The prompts' pages: publishing versions, what changed between them, and the preview on real items."""
 
+import re
 from functools import partial
+from html import escape, unescape
 from threading import Barrier, Thread
 
 import pytest
 from django.urls import reverse
 
 from llm.models import Job, Prompt
+from llm.prompt_preview import MOST_COUNTED
 from llm.prompt_publishing import NewerPromptError, publish_prompt
 from materials.models import Item
 from responses.models import RespondentKind
@@ -45,6 +48,11 @@ def url(prompt: Prompt, name: str = "prompt") -> str:
     return reverse(name, args=[prompt.project.slug, prompt.pk])
 
 
+def link(response, rel: str) -> str:
+    found = re.search(f'rel="{rel}" href="([^"]+)"', response.content.decode())
+    return unescape(found[1]) if found else ""
+
+
 def publish(project, user: str, system: str = "") -> Prompt:
     return publish_prompt(project=project, name="ask", system=system, user=user)
 
@@ -58,9 +66,58 @@ def test_prompts_are_published_in_versions_and_previewed_on_a_real_item(jobs: Jo
     assert "ask v2 is published." in page
     assert "Read &lt;b&gt;: Scenario 0 Answer with one JSON object" in page
     assert Prompt.objects.get(version=2).user == "Read <b>: {{ item.text }}\n{{ answer_format }}"
-    assert "no &quot;nothing&quot;" in text(
-        client.post(new_url, {"name": "x", "user": "{{ item.nothing }}"}, follow=True)
-    )
+
+
+def test_a_text_is_previewed_before_it_is_published(project, client, new_url, materials, make_instrument):
+    movable = make_instrument(project, [CHOICE | {"randomise": True}], name="movable")
+    first = publish(project, "Is {{ item.text[:10] }} usual?")
+    typed = {
+        "name": "ask",
+        "user": "Is <b>{{ item.text[:10] }}</b> usual in {{ persona.country }}? {{ condition.tone }}"
+        "{% for option in questions[0].options %} {{ option.text }}{% endfor %}",
+        "base": str(first.pk),
+    }
+    get_respondent(project=project, kind=RespondentKind.PARTICIPANT, key="p", attributes={"country": "Kenya"})
+    shown = {"country": "Kenya", "condition.tone": "Be kind.", "instrument": movable.pk, "order": "reversed"}
+    page = client.post(new_url, typed | shown | {"preview": ""})
+    assert page.status_code == 200
+    assert "Is &lt;b&gt;Scenario 0&lt;/b&gt; usual in Kenya? Be kind. No Yes" in text(page)
+    assert "All 3 items have it" in text(page)
+    assert [name for name, *_ in page.context["sample"].rows] == ["user", "in all"]
+    assert "What changes since ask v1" in text(page)
+    assert '<span class="visually-hidden">gone</span>' in text(page)
+    assert {name: page.context["form"][name].value() for name in typed} == typed
+    assert "Scenario 1" in text(client.post(new_url, typed | shown | {"item": "x", "preview": "scenarios-1"}))
+    assert "has no item x; this is its first one." in text(client.post(new_url, typed | {"item": "x", "preview": ""}))
+    assert list(Prompt.objects.all()) == [first]
+
+
+@pytest.mark.parametrize("name", ["item.nothing", "itme.text", "questions.text", 'item["a\\nb"]'])
+def test_a_name_that_nothing_has_is_told_in_the_preview_and_confirmed_to_publish(client, new_url, materials, name):
+    typed = {"name": "ask", "user": f"{{{{ {name} }}}}"}
+    preview = client.post(new_url, typed | {"preview": ""})
+    assert preview.context["nowhere"] == name
+    assert f"Nothing has {escape(name)}: neither an item of {materials[0]} nor a job." in text(preview)
+    asked = client.post(new_url, typed)
+    assert asked.status_code == 422
+    assert f"Not published yet, because nothing has {escape(name)}" in text(asked)
+    agreed = re.search(r'name="anyway" value="([^"]*)">Publish anyway', asked.content.decode())
+    other = {"user": typed["user"] + "{{ item.other }}", "anyway": unescape(agreed[1])}
+    assert "item.other" in text(client.post(new_url, typed | other))
+    assert not Prompt.objects.exists()
+    page = text(client.post(new_url, typed | {"anyway": unescape(agreed[1])}, follow=True))
+    assert "ask v1 is published." in page
+
+
+def test_what_a_job_may_give_and_some_items_have_needs_no_confirmation(client, new_url, materials):
+    user = "{{ item.note }}{{ persona.religion }}{{ condition.tone }}"
+    assert "ask v1 is published." in text(client.post(new_url, {"name": "ask", "user": user}, follow=True))
+
+
+def test_the_preview_in_an_empty_project_says_what_it_needs_and_which_names_there_are_not(client, new_url):
+    page = text(client.post(new_url, {"name": "ask", "user": "{{ item.text }}{{ itme }}", "preview": ""}))
+    assert "The preview needs <a" in page
+    assert "Nothing has itme: neither an item nor a job." in page
 
 
 def test_a_fault_is_shown_at_its_line_and_the_text_stays(client, new_url):
@@ -206,14 +263,14 @@ def test_the_preview_goes_from_item_to_item_and_keeps_what_is_chosen(project, cl
     query = {"country": "Kenya", "gender": "other", "condition.tone": "Be kind."}
     first = client.get(url(prompt), query)
     assert "Scenario 0 Kenya other Be kind." in text(first)
-    assert not first.context.get("previous_url")
-    second = client.get(url(prompt) + first.context["next_url"])
+    assert not link(first, "prev")
+    second = client.get(url(prompt) + link(first, "next"))
     assert "Scenario 1 Kenya other Be kind." in text(second)
-    assert "Scenario 0 Kenya other Be kind." in text(client.get(url(prompt) + second.context["previous_url"]))
+    assert "Scenario 0 Kenya other Be kind." in text(client.get(url(prompt) + link(second, "prev")))
     last = client.get(url(prompt), query | {"item": "scenarios-2"})
     assert "Scenario 2 Kenya other Be kind." in text(last)
-    assert not last.context.get("next_url")
-    assert "gender" not in client.get(url(publish(project, "{{ item.text }}"))).context["form"].fields
+    assert not link(last, "next")
+    assert "gender" not in client.get(url(publish(project, "{{ item.text }}"))).context["preview_form"].fields
     lost = text(client.get(url(prompt), query | {"item": "<nowhere>"}))
     assert "has no item &lt;nowhere&gt;; this is its first one." in lost
     assert "Scenario 0 Kenya" in lost
@@ -235,7 +292,7 @@ def test_the_levels_of_the_newest_job_can_be_chosen(jobs: JobMaker, client):
     assert "Scenario 0 plain" in text(client.get(url(prompt)))
     page = client.get(url(prompt), {"condition.tone": "kind"})
     assert "Scenario 0 Be kind." in text(page)
-    assert page.context["form"].fields["condition.tone"].choices == [("plain", "plain"), ("kind", "kind")]
+    assert page.context["preview_form"].fields["condition.tone"].choices == [("plain", "plain"), ("kind", "kind")]
 
 
 def test_a_prompt_is_previewed_with_what_its_jobs_use_and_a_new_one_starts_from_an_example(
@@ -259,6 +316,12 @@ def test_a_prompt_in_an_empty_project_says_what_the_preview_needs(project, clien
     page = text(client.get(url(publish(project, "{{ item.text }}"))))
     assert "The preview needs <a" in page
     assert "A field of the item" in page
+
+
+def test_a_template_of_more_fields_than_one_query_can_count_is_shown(project, client, materials):
+    prompt = publish(project, "".join(f"{{{{ item.a{n} }}}}" for n in range(2000)))
+    found = client.get(url(prompt)).context["uses"]
+    assert (len(found), sum(use.missing == 3 for use in found)) == (2000, MOST_COUNTED)
 
 
 def test_the_page_costs_the_same_number_of_queries_however_many_items(
