@@ -1,39 +1,31 @@
-"""Reads items out of CSV, TSV and JSON lines, one at a time, and names the place of every fault.
+"""Reads items out of CSV, TSV, JSON, JSON lines, Parquet and Excel, one at a time, and names the place of every fault.
 
-Rows are counted as a spreadsheet or editor shows them: in CSV and TSV the header is row 1, in JSON lines a row is a
-line. The content of an item is the whole row; its id comes from one column or several joined with "/".
+Rows are counted as a spreadsheet or editor shows them: in CSV, TSV and Excel the first is row 1, in JSON lines a row is
+a line, elsewhere the first object is 1. The content of an item is the whole row unless a plan says otherwise; its id
+comes from one column, from several joined with "/", or from the content.
 """
 
-import csv
+import hashlib
 import json
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, islice
+from itertools import chain, combinations, islice
 from typing import IO, Any
 
+from materials.reading_excel import WrongCell, excel_rows, sheet_rows
+from materials.reading_faults import Fault, SourceError
+from materials.reading_plan import Mapper, Plan, Source
+from materials.reading_source import find_source
+from materials.reading_text import Row, csv_cells, json_array_rows, json_line_rows
 from materials.services import canonical_json
 
 ID_COLUMNS = ("external_id", "id", "item_id")
 ID_COLUMN_WORDS = "external_id, id or item_id"
 MAX_ITEM_CHARACTERS = 1_000_000
 MAX_ID_CHARACTERS = 200
+CONTENT_ID_CHARACTERS = 20
 SAMPLE_ROWS = 500
 SHORT_CHARACTERS = 60
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Fault:
-    """What is wrong and where; row 0 is the file as a whole, column "" the row as a whole."""
-
-    row: int
-    column: str
-    what: str
-
-    def __str__(self) -> str:
-        place = [f"row {self.row}"] if self.row else []
-        place += [f"column {self.column}"] if self.column else []
-        return f"{', '.join(place)}: {self.what}" if place else self.what
 
 
 class ItemFaultError(ValueError):
@@ -58,33 +50,79 @@ class Record:
     lineage: str = "{}"
 
 
-Row = tuple[int, Mapping[str, Any]]
-
-
 def read_items(
-    file: IO[bytes], *, filename: str, id_columns: Sequence[str] = (), id_option: str = "as the ID column"
+    file: IO[bytes],
+    *,
+    filename: str,
+    id_columns: Sequence[str] = (),
+    id_option: str = "as the ID column",
+    plan: Plan | None = None,
 ) -> Iterator[Record | Fault]:
     """Every row of the file as a Record or as what is wrong with it, in constant memory.
 
-    `filename` decides the format by its ending. Without `id_columns` the first of ID_COLUMNS that exists (whatever its
-    case) is taken. `id_option` says where one gives them, after "give COLUMN".
+    The plan says how the file is read and mapped; `id_columns` is short for a plan with nothing else. What it leaves
+    open is found out from the file: without an id the first of ID_COLUMNS that exists (whatever its case) is taken.
+    `id_option` says where one gives id columns, after "give COLUMN".
     """
-    rows = _rows(file, filename)
-    ahead: list[Row | Fault] = list(islice(rows, SAMPLE_ROWS))
-    contents = [entry[1] for entry in ahead if not isinstance(entry, Fault)]
-    if not contents:
-        faults = [entry for entry in ahead if isinstance(entry, Fault)]
-        yield from faults or [Fault(0, "", "The file is empty; it needs at least one item.")]
-        return
-    chosen = list(id_columns) or _usual_id_column(contents[0])
-    unknown = [column for column in chosen if not any(column in content for content in contents)]
-    if unknown or not chosen:
-        yield from (entry for entry in ahead if isinstance(entry, Fault))
-        yield Fault(0, "", _which_id_column(unknown, contents, id_option))
-        return
-    for source in (ahead, rows):
-        for entry in source:
-            yield entry if isinstance(entry, Fault) else _record(entry[0], entry[1], chosen, entry[1])
+    plan = plan or Plan(id_columns=tuple(id_columns))
+    try:
+        source = plan.source or find_source(file, filename)
+        yield from _read(read_rows(file, source), plan, id_option)
+    except SourceError as error:
+        yield Fault(0, "", str(error))
+
+
+def read_rows(file: IO[bytes], source: Source) -> Iterator[Row | Fault]:
+    """The rows of the file as they are, with their numbers. Raises SourceError when it cannot be read at all."""
+    file.seek(0)
+    faults: list[Fault] = []
+    if source.format == "csv":
+        rows = _table(csv_cells(file, source, faults), header=source.header, pad=False)
+    elif source.format == "xlsx":
+        rows = _table(excel_rows(file, source.sheet), header=source.header, pad=True)
+    elif source.format == "jsonl":
+        rows = json_line_rows(file, source, faults)
+    elif source.format == "json":
+        rows = json_array_rows(file, source)
+    else:
+        from materials.reading_parquet import parquet_rows  # its library takes 50 MB
+
+        rows = parquet_rows(file)
+    for row in rows:
+        yield from faults
+        faults.clear()
+        yield row
+    yield from faults
+
+
+def row_count(file: IO[bytes], source: Source) -> int:
+    """How many rows a Parquet file or a sheet says it has; 0 when it does not. Raises SourceError."""
+    file.seek(0)
+    if source.format == "xlsx":
+        return sheet_rows(file, source.sheet)
+    from materials.reading_parquet import parquet_row_count
+
+    return parquet_row_count(file)
+
+
+def usual_id_column(columns: Sequence[str]) -> tuple[str, ...]:
+    """The first of ID_COLUMNS among the columns, whatever its case; () without one."""
+    by_lower = {column.lower(): column for column in reversed(columns)}
+    return tuple([by_lower[name] for name in ID_COLUMNS if name in by_lower][:1])
+
+
+def unique_columns(contents: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """The first short column, or pair of them, whose values differ in all rows; () without one."""
+
+    def is_short(value: Any) -> bool:
+        return isinstance(value, str | int) and not isinstance(value, bool) and 0 < len(str(value)) <= SHORT_CHARACTERS
+
+    short = [column for column in contents[0] if all(is_short(content.get(column)) for content in contents)]
+    for size in (1, 2):
+        for columns in combinations(short, size):
+            if len({tuple(str(content[column]) for column in columns) for content in contents}) == len(contents):
+                return columns
+    return ()
 
 
 def read_json_items(items: Any) -> Iterator[Record | Fault]:
@@ -107,13 +145,42 @@ def item_record(row: int, external_id: str, content: Mapping[str, Any], lineage:
     return record if isinstance(record, Fault) else replace(record, lineage=canonical_json(lineage))
 
 
+def _read(rows: Iterator[Row | Fault], plan: Plan, id_option: str) -> Iterator[Record | Fault]:
+    ahead = list(islice(rows, SAMPLE_ROWS))
+    contents = [entry[1] for entry in ahead if not isinstance(entry, Fault)]
+    if not contents:
+        faults = [entry for entry in ahead if isinstance(entry, Fault)]
+        yield from faults or [Fault(0, "", "The file is empty; it needs at least one item.")]
+        return
+    chosen = () if plan.id_from_content else plan.id_columns or usual_id_column(list(contents[0]))
+    wanted = {*chosen, *(column.source for column in plan.columns)}
+    unknown = sorted(column for column in wanted if not any(column in content for content in contents))
+    if unknown or not (chosen or plan.id_from_content):
+        yield from (entry for entry in ahead if isinstance(entry, Fault))
+        yield Fault(0, "", _which_id_column(unknown, contents, id_option))
+        return
+    mapper = Mapper(plan)
+    for entry in chain(ahead, rows):
+        if isinstance(entry, Fault):
+            yield entry
+            continue
+        row, fields = entry
+        content, faults_in_cells = mapper.content(fields)
+        if faults_in_cells:
+            yield from (Fault(row, column, what) for column, what in faults_in_cells)
+        else:
+            yield _record(row, fields, chosen, content)
+
+
 def _record(
     row: int, fields: Mapping[str, Any], id_columns: Sequence[str], content: Mapping[str, Any]
 ) -> Record | Fault:
+    """Without id columns the id is the beginning of the content's hash."""
     try:
-        external_id = "/".join(_id_part(row, fields, column) for column in id_columns)
-        checked_id = _checked_id(row, external_id, ",".join(id_columns))
-        return Record(row, checked_id, _storable_json(row, content), tuple(content))
+        parts = [_id_part(row, fields, column) for column in id_columns]
+        text = _storable_json(row, content)
+        external_id = "/".join(parts) or hashlib.sha256(text.encode()).hexdigest()[:CONTENT_ID_CHARACTERS]
+        return Record(row, _checked_id(row, external_id, ",".join(id_columns)), text, tuple(content))
     except ItemFaultError as error:
         return error.fault
 
@@ -123,7 +190,8 @@ def _storable_json(row: int, content: Mapping[str, Any]) -> str:
     try:
         text = canonical_json(content)
     except ValueError as error:
-        raise ItemFaultError(row, "", "a number is too large or none at all.") from error
+        column = next((name for name, value in content.items() if not _is_json(value)), "")
+        raise ItemFaultError(row, column, "a number is too large or none at all.") from error
     if len(text) > MAX_ITEM_CHARACTERS:
         raise ItemFaultError(row, "", f"the item has {len(text):,} characters; at most {MAX_ITEM_CHARACTERS:,} fit.")
     if "\\u0000" in text or not _is_unicode(text):
@@ -156,157 +224,64 @@ def _id_part(row: int, content: Mapping[str, Any], column: str) -> str:
     return part
 
 
-def _usual_id_column(content: Mapping[str, Any]) -> list[str]:
-    by_lower = {column.lower(): column for column in reversed(list(content))}
-    return [by_lower[name] for name in ID_COLUMNS if name in by_lower][:1]
-
-
 def _which_id_column(unknown: list[str], contents: list[Mapping[str, Any]], id_option: str) -> str:
-    columns = list(contents[0])
     problem = f"There is no column {', '.join(unknown)}" if unknown else f"No column is named {ID_COLUMN_WORDS}"
-    unique = _unique_columns(contents)
+    unique = ",".join(unique_columns(contents))
     advice = (
         f"{unique} differs in every row read, so give {unique} {id_option}"
         if unique
         else f"give one column, or several separated by commas, that are unique together, {id_option}"
     )
-    return f"{problem}; {advice}. The columns are: {', '.join(columns)}."
+    return f"{problem}; {advice}. The columns are: {', '.join(contents[0])}."
 
 
-def _unique_columns(contents: list[Mapping[str, Any]]) -> str:
-    """The first short column, or pair of them, whose values differ in all rows, as "a" or "a,b"; "" without one."""
+def _table(rows: Iterator[tuple[int, list[Any]] | Fault], *, header: bool, pad: bool) -> Iterator[Row | Fault]:
+    """Rows of cells with the names of their columns, which are in the first row when there is a `header`.
 
-    def is_short(value: Any) -> bool:
-        return isinstance(value, str | int) and not isinstance(value, bool) and 0 < len(str(value)) <= SHORT_CHARACTERS
-
-    short = [column for column in contents[0] if all(is_short(content.get(column)) for content in contents)]
-    for size in (1, 2):
-        for columns in combinations(short, size):
-            if len({tuple(str(content[column]) for column in columns) for content in contents}) == len(contents):
-                return ",".join(columns)
-    return ""
-
-
-def _rows(file: IO[bytes], filename: str) -> Iterator[Row | Fault]:
-    ending = filename.lower().rpartition(".")[2]
+    `pad`: a row that is shorter than the first has empty cells behind it.
+    """
+    names: list[str] = []
     faults: list[Fault] = []
-    lines = _lines(file, faults)
-    if ending in {"jsonl", "ndjson"}:
-        rows = _json_rows(lines)
-    elif ending in {"csv", "tsv"}:
-        rows = _csv_rows(lines, "\t" if ending == "tsv" else "")
-    else:
-        yield Fault(0, "", f"{filename} is not a .csv, .tsv or .jsonl file; save it as one of these.")
-        return
-    for row in rows:
-        yield from faults
-        faults.clear()
-        yield row
-    yield from faults
-
-
-def _lines(file: IO[bytes], faults: list[Fault]) -> Iterator[str]:
-    """The file's lines as text. Bytes that are no UTF-8 go to `faults`, and reading goes on behind them."""
-    number = 0
-    while raw := file.readline(4 * MAX_ITEM_CHARACTERS + 1):
-        number += 1
-        if number == 1 and raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-            faults.append(Fault(0, "", "The file is UTF-16; save it as UTF-8."))
-            return
-        if len(raw) > 4 * MAX_ITEM_CHARACTERS:
-            faults.append(Fault(number, "", f"the line is longer than {4 * MAX_ITEM_CHARACTERS:,} bytes."))
-            return
-        try:
-            yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
-        except UnicodeDecodeError as error:
-            what = f"line {number}, byte {error.start + 1}: 0x{raw[error.start]:02x} is not UTF-8; save it as UTF-8."
-            faults.append(Fault(number, "", what))
-            yield raw.decode("utf-8", errors="replace")
-
-
-def _json_rows(lines: Iterator[str]) -> Iterator[Row | Fault]:
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
+    for entry in rows:
+        if isinstance(entry, Fault):
+            yield entry
             continue
-        try:
-            content = json.loads(
-                line.rstrip("\r\n"), object_pairs_hook=_unique_keys, parse_constant=_no_constant, parse_float=_finite
-            )
-        except json.JSONDecodeError as error:
-            yield Fault(number, str(error.colno), f"this is not JSON ({error.msg}).")
-        except RecursionError:
-            yield Fault(number, "", "the JSON is nested too deeply.")
-        except ValueError as error:
-            yield Fault(number, "", str(error))
-        else:
-            yield (number, content) if isinstance(content, dict) else Fault(number, "", "a line must be a JSON object.")
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    content = dict(pairs)
-    if len(content) != len(pairs):
-        keys = [key for key, _ in pairs]
-        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)} stands there twice.")
-    return content
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON; use null.")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"the number {text[:40]} is too large.")
-    return number
-
-
-def _csv_rows(lines: Iterator[str], delimiter: str) -> Iterator[Row | Fault]:
-    first = next(lines, "")
-    if not first.strip():
-        if rest := next((line for line in lines if line.strip()), ""):
-            yield Fault(1, "", f"the first row must name the columns, but it is blank; the next is {rest[:40]!r}.")
-        return
-    csv.field_size_limit(MAX_ITEM_CHARACTERS)
-    reader = csv.reader(_again(first, lines), delimiter=delimiter or _sniff(first), strict=True)
-    number = 0
-    try:
-        header = next(reader)
-        number = 1
-        names = [name.strip() for name in header]
-        faults = list(_header_faults(names))
-        yield from faults
-        for number, cells in enumerate(reader, start=2):
-            if not cells:
+        number, cells = entry
+        if not names:
+            names = [_name(cell) for cell in cells] if header else [f"column {n}" for n, _ in enumerate(cells, start=1)]
+            faults = list(_header_faults(number, names))
+            yield from faults
+            if header:
                 continue
-            if len(cells) != len(names):
-                column = str(min(len(cells), len(names)) + 1)
-                yield Fault(number, column, f"the row has {len(cells)} cells, the header {len(names)}.")
-            elif not faults:
-                yield number, dict(zip(names, cells, strict=True))
-    except csv.Error as error:
-        yield Fault(number + 1, "", f"this is not valid CSV ({error}; line {reader.line_num}); the rest was not read.")
+        if pad:
+            cells += [""] * (len(names) - len(cells))
+        if len(cells) != len(names):
+            column = str(min(len(cells), len(names)) + 1)
+            yield Fault(number, column, f"the row has {len(cells)} cells, the first row {len(names)}.")
+        elif wrong := [(name, cell) for name, cell in zip(names, cells, strict=True) if isinstance(cell, WrongCell)]:
+            yield from (Fault(number, name, cell.what) for name, cell in wrong)
+        elif not faults:
+            yield number, dict(zip(names, cells, strict=True))
 
 
-def _again(first: str, lines: Iterator[str]) -> Iterator[str]:
-    yield first
-    yield from lines
+def _name(cell: Any) -> str:
+    return "" if isinstance(cell, WrongCell) else str(cell).strip()
 
 
-def _sniff(header: str) -> str:
-    """The delimiter that splits the header into most columns; a comma when none does."""
-    try:
-        return max(",;\t", key=lambda delimiter: len(next(csv.reader([header], delimiter=delimiter))))
-    except csv.Error:  # reading the header names this fault with its place
-        return ","
-
-
-def _header_faults(names: list[str]) -> Iterator[Fault]:
+def _header_faults(row: int, names: list[str]) -> Iterator[Fault]:
     for position, name in enumerate(names, start=1):
         if not name:
-            yield Fault(1, str(position), "the column has no name.")
+            yield Fault(row, str(position), "the column has no name; give it one.")
         elif name in names[: position - 1]:
-            yield Fault(1, str(position), f"the column name {name} stands there twice.")
+            yield Fault(row, str(position), f"the column name {name} stands there twice; rename one of them.")
+
+
+def _is_json(value: Any) -> bool:
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_unicode(text: str) -> bool:

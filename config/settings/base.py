@@ -87,7 +87,10 @@ CELERY_WORKER_MAX_MEMORY_PER_CHILD = 250_000
 CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 2.0
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TIMEZONE = "UTC"
-CELERY_BEAT_SCHEDULE = {"sweep": {"task": "llm.tasks.sweep", "schedule": 15.0}}
+CELERY_BEAT_SCHEDULE = {
+    "sweep": {"task": "llm.tasks.sweep", "schedule": 15.0},
+    "sweep imports": {"task": "materials.tasks.sweep", "schedule": 60.0},
+}
 
 AUTH_USER_MODEL = "projects.User"
 AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]

@@ -84,7 +84,7 @@ def test_command_says_what_it_did_and_lists_faults(project: Project, tmp_path: P
         call_command("import_items", "--project", project.slug, "--dataset", "e", str(bad), stderr=err)
     assert err.getvalue().splitlines() == [
         "row 3, column id: the id is missing.",
-        "row 4, column 3: the row has 3 cells, the header 2.",
+        "row 4, column 3: the row has 3 cells, the first row 2.",
     ]
 
 
