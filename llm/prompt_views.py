@@ -9,7 +9,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from llm import default_prompt
 from llm.models import Prompt
-from llm.prompt_diff import Line, text_diff
 from llm.prompt_forms import PreviewForm, PromptForm
 from llm.prompt_preview import chosen, neighbours, rendered, sample, uses
 from llm.prompt_publishing import NewerPromptError, publish_prompt
@@ -17,6 +16,7 @@ from llm.querysets import known_countries, latest_prompts
 from llm.rendering import PromptError
 from projects.access import MANAGERS, READERS, MemberRequest, project_view
 from projects.models import Project
+from projects.text_diff import Line, text_diff
 
 EXAMPLE = {"system": default_prompt.SYSTEM, "user": default_prompt.USER}
 

@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from llm.prompt_diff import Line, text_diff
+from projects.text_diff import Line, text_diff
 
 
 def marked(line: Line) -> str:
