@@ -11,6 +11,8 @@ from typing import Any
 from llm.models import Job
 
 PROMPT, ORDER, PERSONA = "prompt", "option_order", "persona"
+NOUNS = {PROMPT: "prompts", ORDER: "option orders", PERSONA: "personas"}
+NOBODY = "no persona"
 LISTED = 8
 
 
@@ -64,6 +66,12 @@ def varying(axes: Sequence[Axis]) -> list[Axis]:
     return [axis for axis in axes if axis.size > 1]
 
 
+def size_words(axes: Sequence[Axis]) -> str:
+    """What multiplies to the number of conditions, "2 prompts × 3 levels of tone"; a factor stands there with one level
+    too. Empty when there is one condition and no factor."""
+    return " × ".join(_size(axis) for axis in axes if axis.size > 1 or axis.name not in NOUNS)
+
+
 def cell_words(axes: Sequence[Axis], cell: int) -> str:
     """What is particular about the cell: its level on each axis that varies; empty when nothing does."""
     return ", ".join(axis.named(axis.level(cell)) for axis in varying(axes))
@@ -76,7 +84,7 @@ def condition_words(axes: Sequence[Axis], cell: int) -> str:
 
 def persona_words(persona: Mapping[str, Any]) -> str:
     """A persona's attributes in one line."""
-    return ", ".join(str(value) for value in persona.values()) or "no persona"
+    return ", ".join(str(value) for value in persona.values()) or NOBODY
 
 
 def order_words(job: Job) -> list[str]:
@@ -85,3 +93,11 @@ def order_words(job: Job) -> list[str]:
     if job.option_orders == Job.OptionOrders.ROTATED and job.grid.orders > 1:
         return [f"option {number + 1} first" for number in range(job.grid.orders)]
     return ["as written" if job.option_orders == Job.OptionOrders.WRITTEN else "drawn by the seed"]
+
+
+def _size(axis: Axis) -> str:
+    if axis.name == PERSONA and NOBODY in axis.levels:
+        return f"({axis.size - 1:,} persona{'' if axis.size == 2 else 's'} + 1 without)"
+    if axis.name in NOUNS:
+        return f"{axis.size:,} {NOUNS[axis.name]}"
+    return f"{axis.size:,} level{'' if axis.size == 1 else 's'} of {axis.name}"

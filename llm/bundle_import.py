@@ -33,9 +33,11 @@ from llm.embedded import embedded_model_runs, use_embedded_model
 from llm.endpoint_config import JsonMode, TokenLimitField
 from llm.fingerprint import endpoint_identity
 from llm.grid import GridError
-from llm.jobfile import NAME, check_persona
+from llm.job_text import read_json
+from llm.jobfile import NAME
 from llm.jobfile_parts import published_instrument, published_prompt
 from llm.models import Endpoint, Job, Prompt
+from llm.personas import check_persona
 from llm.rendering import PromptError
 from llm.services import EndpointError, JobError, plan_job, publish_prompt, save_endpoint
 from materials.importing import MAX_FIELDS, ImportRefusedError, import_items
@@ -234,7 +236,7 @@ def _part(archive: zipfile.ZipFile, name: str, kind: Any) -> Any:
     if len(data) > MAX_PART_BYTES:
         raise BundleError(f"{name} in the bundle is larger than {MAX_PART_BYTES // 10**6} MB.")
     try:
-        return TypeAdapter(kind).validate_python(_document(data))
+        return TypeAdapter(kind).validate_python(read_json(data.decode()))
     except ValidationError as error:
         fault = error.errors()[0]
         place = ".".join(str(part) for part in fault["loc"]) or "the top"
@@ -242,16 +244,6 @@ def _part(archive: zipfile.ZipFile, name: str, kind: Any) -> Any:
         raise BundleError(f"{name} in the bundle, at {place}: {what}.") from error
     except (ValueError, RecursionError) as error:
         raise BundleError(f"{name} in the bundle is not JSON that can be stored.") from error
-
-
-def _document(data: bytes) -> Any:
-    """JSON that PostgreSQL takes. Raises ValueError for other, and for what only Python takes for JSON."""
-    document = json.loads(data.decode())
-    text = json.dumps(document, ensure_ascii=False, allow_nan=False)
-    text.encode()  # half of a surrogate pair cannot be
-    if "\\u0000" in text.replace("\\\\", ""):
-        raise ValueError("a NUL character cannot be stored")
-    return document
 
 
 def _make(project: Project, bundle: _Bundle, by: User | None) -> Job:

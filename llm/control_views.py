@@ -139,6 +139,11 @@ def _discard(job: Job, who: User) -> str:
     return "The plan is discarded." if services.discard_plan(job=job, by=who) else ""
 
 
+def _discard_all(job: Job, who: User) -> str:
+    discarded = services.discard_series(job=job, by=who)
+    return f"{discarded:,} plan{' is' if discarded == 1 else 's are'} discarded." if discarded else ""
+
+
 # Each says what it did, or nothing when it did nothing.
 ACTIONS: dict[str, Callable[[Job, User], str]] = {
     "start": _start,
@@ -150,4 +155,5 @@ ACTIONS: dict[str, Callable[[Job, User], str]] = {
     "stop": _stop,
     "retry": _retry,
     "discard": _discard,
+    "discard-all": _discard_all,
 }

@@ -1,17 +1,17 @@
 """The form of a job."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 from django import forms
 from django.forms.boundfield import BoundField
 
 from llm.grid import GridError
-from llm.job_text import read_factors, read_filter
+from llm.job_text import factors_text, filter_text, persona_parts, read_factors, read_filter, read_personas
 from llm.models import Endpoint, Job, Prompt
 from llm.parsing import ANSWER_MODES
+from llm.personas import crossed
 from llm.querysets import known_countries, latest_prompts
 from projects.models import Project
 
@@ -19,24 +19,31 @@ AGE_GROUPS = [("younger", "Younger"), ("older", "Older")]
 MATERIALS = ("dataset", "instrument", "prompts", "endpoints")
 SEVERAL = ("prompts", "endpoints")
 GENDERS = [("female", "Female"), ("male", "Male")]
+PERSONA_BOXES = {"countries": "country", "age_groups": "age_group", "genders": "gender"}  # attributes by field
+KINDS = [
+    (Job.Kind.SIMULATE, "Simulate: answer as people would, as itself or as personas"),
+    (Job.Kind.JUDGE, "Judge: say which of two texts is better"),
+    (Job.Kind.ANNOTATE, "Annotate: label texts as annotators do"),
+    (Job.Kind.GENERATE, "Generate: write texts, which can become the items of a dataset"),
+]
 
 BOUNDS: dict[str, tuple[float, float | None]] = {
     "max_items": (1, None), "samples": (1, 1000), "temperature": (0, 2), "top_p": (0.01, 1), "max_tokens": (1, 100_000),
-    "conditions_per_item": (1, None), "max_parse_attempts": (1, 10), "budget_calls": (1, None),
-    "budget_tokens": (1, None), "budget_price": (0, None),
+    "conditions_per_item": (1, None), "max_parse_attempts": (1, 10), "max_attempts": (1, 100),
+    "budget_calls": (1, None), "budget_tokens": (1, None), "budget_price": (0, None),
 }  # fmt: skip
 # The first ones stay open; the others open when they hold an error or something that is not the default.
 OPEN_GROUPS = (
     ("what", "What is asked", ["name", "kind", "dataset", "instrument", "question_codes"]),
     ("which", "Of which model, in which words", ["endpoints", "prompts"]),
-    ("who", "As whom", ["alone", "countries", "age_groups", "genders"]),
 )
 CLOSED_GROUPS = (
+    ("who", "Personas", ["alone", *PERSONA_BOXES, "attributes"]),
     ("items", "Only some items", ["item_filter", "max_items", "items_drawn"]),
-    ("conditions", "Conditions and repeats", ["factors", "option_orders", "conditions_per_item", "samples"]),
+    ("conditions", "Factors, orders and samples", ["factors", "option_orders", "conditions_per_item", "samples"]),
     ("answers", "How answers are read", ["answer_mode", "answer_sentence", "logprobs", "max_parse_attempts"]),
     ("decoding", "Decoding", ["temperature", "top_p", "max_tokens", "seed"]),
-    ("budget", "Budget and way of asking", ["budget_calls", "budget_tokens", "budget_price", "way"]),
+    ("budget", "Budget and way of asking", ["budget_calls", "budget_tokens", "budget_price", "way", "max_attempts"]),
 )
 
 
@@ -56,7 +63,14 @@ class EndpointsField(forms.ModelMultipleChoiceField):
 
 
 class JobForm(forms.ModelForm):
-    """A job's plan. Personas are every combination of the ticked countries, age groups and genders."""
+    """A job's plan. Personas are every combination of what is ticked and of the attributes in the lines."""
+
+    kind = forms.ChoiceField(
+        label="What it is for",
+        choices=KINDS,
+        widget=forms.RadioSelect,
+        help_text="Says so in lists; what is asked is in the instrument and the prompt.",
+    )
 
     question_codes = forms.MultipleChoiceField(
         label="Questions",
@@ -69,7 +83,7 @@ class JobForm(forms.ModelForm):
     countries = forms.MultipleChoiceField(
         label="Personas from",
         required=False,
-        widget=forms.CheckboxSelectMultiple,
+        widget=forms.CheckboxSelectMultiple(attrs={"class": "short-choices"}),
         help_text="Countries of the people who answered, and of the last 2,000 items of each dataset.",
     )
     age_groups = forms.MultipleChoiceField(
@@ -78,7 +92,13 @@ class JobForm(forms.ModelForm):
     genders = forms.MultipleChoiceField(
         label="Genders of the personas", required=False, choices=GENDERS, widget=forms.CheckboxSelectMultiple
     )
-
+    attributes = forms.CharField(
+        label="Further attributes of the personas",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="One attribute a line with its values, like religion: Hindu | Muslim. Every combination of what is "
+        "ticked and written is a persona. A prompt reads it as {{ persona.religion }}.",
+    )
     endpoints = EndpointsField(
         queryset=Endpoint.objects.none(),
         widget=forms.CheckboxSelectMultiple,
@@ -96,11 +116,11 @@ class JobForm(forms.ModelForm):
         help_text="One field a line with the values to keep, like country: Brazil | India.",
     )
     factors = forms.CharField(
-        label="Conditions",
+        label="Factors",
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="One factor a line with its levels, like config: C1 | C2. A level can have a text, like tone: kind = "
-        "Be kind. | none =. A prompt reads it as {{ condition.config }}.",
+        help_text="What varies: one factor a line with its levels, like config: C1 | C2. A level can have a text, like "
+        "tone: kind = Be kind. | none =. A prompt reads it as {{ condition.config }}.",
     )
     answer_mode = forms.ChoiceField(label="Answers are read as", choices=ANSWER_MODES, initial="auto")
 
@@ -109,28 +129,30 @@ class JobForm(forms.ModelForm):
         fields = [
             "name", "kind", "dataset", "instrument", "max_items", "items_drawn", "option_orders", "conditions_per_item",
             "samples", "temperature", "top_p", "max_tokens", "seed", "answer_sentence", "logprobs",
-            "max_parse_attempts", "way", "budget_calls", "budget_tokens", "budget_price",
+            "max_parse_attempts", "way", "max_attempts", "budget_calls", "budget_tokens", "budget_price",
         ]  # fmt: skip
         labels = {
             "max_items": "Items at most",
             "items_drawn": "Draw these items by the seed instead of taking the first ones",
             "option_orders": "Order of options",
-            "conditions_per_item": "Conditions for each item",
-            "samples": "Answers to each question",
+            "conditions_per_item": "Conditions drawn for each item",
+            "samples": "Samples",
             "top_p": "Top p",
             "max_tokens": "Tokens an answer at most",
             "answer_sentence": "The sentence",
             "logprobs": "Take the options' probabilities from the model's tokens, where the endpoint gives them",
             "max_parse_attempts": "Times to ask when the answer cannot be read",
             "way": "Way of asking",
+            "max_attempts": "Tries of a call when the server or the network fails",
             "budget_calls": "Calls at most",
             "budget_tokens": "Tokens at most",
             "budget_price": "Price at most",
         }
         help_texts = {
-            "conditions_per_item": "Empty asks each item under all conditions. Fewer are drawn by the seed, each "
-            "condition equally often.",
-            "samples": "More than one needs a temperature above 0 to differ.",
+            "conditions_per_item": "A condition is a combination of prompt, factors' levels, option order and persona. "
+            "Empty asks each item under all of them; fewer are drawn by the seed, each equally often.",
+            "samples": "How often each item is asked under the same condition. More than one needs a temperature above "
+            "0 to differ.",
             "temperature": "At 0 an equal request is asked once, and its answer reused and marked.",
             "seed": "Draws the order of options, items and conditions.",
             "answer_sentence": "Only for a fixed sentence, like The final decision is Response {letter}.",
@@ -200,10 +222,19 @@ class JobForm(forms.ModelForm):
     def clean_item_filter(self) -> dict[str, list[str]]:
         return _read(read_filter, self.cleaned_data["item_filter"])
 
+    def clean_attributes(self) -> dict[str, list[str]] | list[dict[str, Any]]:
+        return _read(read_personas, self.cleaned_data["attributes"])
+
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
-        if not any(data.get(name) for name in ("alone", "countries", "age_groups", "genders")):
-            self.add_error("alone", "Tick this, or choose personas: somebody has to answer.")
+        if "attributes" in data:
+            try:
+                data["personas"] = self._personas(data)
+            except ValueError as error:
+                self.add_error("attributes", f"{error}.")
+            else:
+                if not data["personas"]:
+                    self.add_error("alone", "Tick this, or choose personas: somebody has to answer.")
         return data
 
     def _post_clean(self) -> None:
@@ -216,22 +247,50 @@ class JobForm(forms.ModelForm):
         found = [one for one in instruments if str(one.pk) == chosen] or (instruments if len(instruments) == 1 else [])
         return [(one.code, one.text) for one in found[0].questionnaire.questions] if found else []
 
-    def personas(self) -> list[dict[str, str]]:
-        """The personas as attributes, in the order of the form; {} is none."""
-        ticked = {name: self.cleaned_data[name] for name in ("countries", "age_groups", "genders")}
-        attributes = [
-            [(attribute, value) for value in ticked[name]]
-            for name, attribute in (("countries", "country"), ("age_groups", "age_group"), ("genders", "gender"))
-            if ticked[name]
-        ]
-        combined = [dict(pairs) for pairs in product(*attributes)] if attributes else []
-        return ([{}] if self.cleaned_data["alone"] else []) + combined
+    def _personas(self, data: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The personas as attributes, in the order of the form; {} is none. Raises ValueError."""
+        ticked = {attribute: data[name] for name, attribute in PERSONA_BOXES.items() if data.get(name)}
+        written = data["attributes"]
+        if isinstance(written, list):
+            if ticked:
+                raise ValueError("A list of personas is complete; take the ticks away, or write lines instead")
+            people = written
+        else:
+            if twice := ticked.keys() & written.keys():
+                raise ValueError(f"{min(twice)} is ticked above and written here; keep one of them")
+            people = crossed(ticked | written)
+        return [{}, *people] if data.get("alone") else people
 
     def plan(self) -> dict[str, Any]:
         """The arguments of plan_series."""
-        own = {"alone", "countries", "age_groups", "genders"}
+        own = {"alone", "attributes", *PERSONA_BOXES}
         given = {name: value for name, value in self.cleaned_data.items() if name not in own}
-        return given | {"personas": self.personas(), "kind": Job.Kind(given["kind"])}
+        return given | {"kind": Job.Kind(given["kind"])}
+
+
+def planned_as(jobs: Sequence[Job], countries: Sequence[str]) -> dict[str, Any]:
+    """The form's fields as the jobs of a series were planned; `countries` are those that it lets tick."""
+    job = jobs[0]
+    copy = "" if job.status == Job.Status.PLANNED else "Copy of "
+    name = job.name.removesuffix(f" ({job.endpoint.name})") if len({one.endpoint_id for one in jobs}) > 1 else job.name
+    boxes = {"country": countries, "age_group": _codes(AGE_GROUPS), "gender": _codes(GENDERS)}
+    alone, ticked, attributes = persona_parts(job.personas, boxes)
+    return forms.model_to_dict(job, fields=JobForm.Meta.fields) | {
+        "name": f"{copy}{name}"[:200],
+        "endpoints": [one.endpoint_id for one in jobs],
+        "prompts": [prompt.pk for prompt in job.prompt_list],
+        "question_codes": job.question_codes,
+        "answer_mode": job.answer_mode,
+        "item_filter": filter_text(job.item_filter),
+        "factors": factors_text(job.factors),
+        "alone": alone,
+        "attributes": attributes,
+        **{name: ticked.get(attribute, []) for name, attribute in PERSONA_BOXES.items()},
+    }
+
+
+def _codes(choices: Iterable[tuple[str, str]]) -> list[str]:
+    return [code for code, _ in choices]
 
 
 def _read(reader: Callable[[str], Any], text: str) -> Any:

@@ -2,17 +2,19 @@
 
 from typing import Any
 
+from django.contrib import messages
 from django.core.paginator import Paginator
+from django.db import transaction
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 
 from llm import services
 from llm.axes import axes_of
 from llm.control_forms import BudgetForm, ConcurrencyForm
-from llm.forms import JobForm
+from llm.forms import PERSONA_BOXES, JobForm, planned_as
 from llm.live import job_findings
 from llm.models import Call, Job
-from llm.querysets import job_progress, project_jobs
+from llm.querysets import job_progress, known_countries, project_jobs
 from llm.rendering import PromptError
 from llm.series import halted_pilots, plan_overview, rest_after_pilot, series_of
 from projects.access import MANAGERS, READERS, MemberRequest, project_view
@@ -20,7 +22,7 @@ from projects.models import Project
 
 JOBS_PER_PAGE = 50
 PILOT_CALLS = 20
-SEVERAL = ("question_codes", "countries", "age_groups", "genders", "prompts", "endpoints")
+SEVERAL = ("question_codes", *PERSONA_BOXES, "prompts", "endpoints")
 TICKS = ("alone", "items_drawn", "logprobs")
 
 
@@ -32,20 +34,21 @@ def jobs(request: MemberRequest, project: Project) -> HttpResponse:
 
 @project_view(*MANAGERS)
 def job_plan(request: MemberRequest, project: Project) -> HttpResponse:
-    choosing = "choose" in request.POST
-    form = JobForm(
-        request.POST if request.method == "POST" and not choosing else None,
-        initial=_typed(request.POST) if choosing else None,
-        project=project,
-    )
+    """A new job, filled in like the one of ?from=; with ?change= its plans, which the new one takes the place of."""
+    changed, source = _named(project, request.GET.get("change", "")), _named(project, request.GET.get("from", ""))
+    if request.method == "POST" and "choose" not in request.POST:
+        form = JobForm(request.POST, project=project)
+    else:
+        typed = _typed(request.POST) if request.POST else _copied(changed or source)
+        form = JobForm(initial=typed, project=project)
     if form.is_bound and form.is_valid():
         try:
-            planned = services.plan_series(project=project, created_by=request.user, **form.plan())
+            planned = _plan(request, project, form, changed)
         except services.JobError as error:
             form.add_error(None, str(error))
         else:
-            return redirect("job", slug=project.slug, pk=planned[0].pk)
-    context = _context(request, project) | {"form": form}
+            return redirect("job", slug=project.slug, pk=planned.pk)
+    context = _context(request, project) | {"form": form, "changed": changed, "source": source}
     return render(request, "llm/job_plan.html", context, status=422 if form.errors else 200)
 
 
@@ -84,12 +87,41 @@ def job_findings_page(request: MemberRequest, project: Project, pk: int) -> Http
 
 
 def _planned(request: MemberRequest, project: Project, job: Job) -> HttpResponse:
-    context = _context(request, project) | {"job": job, "pilot_calls": PILOT_CALLS, "axes": axes_of(job)}
+    plans = sum(one.status == Job.Status.PLANNED for one in series_of(job))
+    context = _context(request, project) | {
+        "job": job,
+        "pilot_calls": PILOT_CALLS,
+        "axes": axes_of(job),
+        "plans": plans,
+    }
     try:
         context["overview"] = plan_overview(job)
     except PromptError as error:
         context["fault"] = str(error)
     return render(request, "llm/job_planned.html", context)
+
+
+@transaction.atomic
+def _plan(request: MemberRequest, project: Project, form: JobForm, changed: Job | None) -> Job:
+    """The first job of the new series, after which the plans that it takes the place of are gone. Raises JobError."""
+    planned = services.plan_series(project=project, created_by=request.user, **form.plan())
+    if changed and not services.discard_series(job=changed, by=request.user):
+        messages.warning(request, f"{changed} was started meanwhile and stays; this is a plan beside it.")
+    return planned[0]
+
+
+def _named(project: Project, pk: str) -> Job | None:
+    known = pk.isascii() and pk.isdigit() and len(pk) < 19
+    return project_jobs(project).filter(pk=int(pk)).first() if known else None
+
+
+def _copied(job: Job | None) -> dict[str, Any] | None:
+    """The form as the job and its series were planned: the plans of a plan, everything of a job that was started."""
+    if not job:
+        return None
+    is_plan = job.status == Job.Status.PLANNED
+    series = [one for one in series_of(job) if one.status == Job.Status.PLANNED or not is_plan]
+    return planned_as(series, known_countries(job.project))
 
 
 def _typed(posted: QueryDict) -> dict[str, Any]:

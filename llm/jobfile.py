@@ -4,10 +4,10 @@ Nothing is looked up here; llm.jobfile_plan finds or makes what the file names.
 """
 
 import json
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, cast
 
@@ -15,12 +15,11 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, Va
 
 from llm.grid import Factor
 from llm.parsing import ANSWER_MODES
+from llm.personas import check_persona, crossed
 from materials.questions import Frozen
 
 MAX_FILE_BYTES = 20_000_000
-MAX_PERSONAS = 10_000
 NAME = r"^[-a-zA-Z0-9_]{1,80}$"
-TAKEN = frozenset({"model", "endpoint", "persona"})
 VERSIONED = r"^[-a-zA-Z0-9_]{1,80}( v?[0-9]{1,9})?$"
 WORDS = {
     "missing": "it is missing",
@@ -56,14 +55,6 @@ def _scalar(value: Any) -> Any:
     if not isinstance(value, str | int | float):
         raise ValueError("a text, a number, true or false is needed here")
     return str(value).lower() if isinstance(value, bool) else value
-
-
-def check_persona(value: Any) -> Any:
-    """The persona, whose attributes are not those that say which model answers."""
-    taken = sorted(TAKEN.intersection(value)) if isinstance(value, Mapping) else []
-    if taken:
-        raise ValueError(f"{taken[0]} is what Concord itself says of a model; name the attribute otherwise")
-    return value
 
 
 def _read_text(value: str, info: ValidationInfo) -> str:
@@ -231,7 +222,8 @@ class JobFile(Frozen):
             if one in given:
                 given[several] = [given.pop(one)]
         if isinstance(given.get("personas"), Mapping):
-            given["personas"] = _crossed(given["personas"])
+            personas = given["personas"]
+            given["personas"] = crossed({name: _several(name, values) for name, values in personas.items()})
         _check_json(given, "personas")
         _check_json(given, "factors")
         factors = given.get("factors", {})
@@ -292,15 +284,12 @@ def _sentences(error: ValidationError) -> Iterator[str]:
         yield f"At {place}: {what}." if place else f"{what[:1].upper()}{what[1:]}."
 
 
-def _crossed(cross: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Every combination of the values of the attributes."""
-    values = [_listed(value) for value in cross.values()]
-    size = 1
-    for entries in values:
-        size *= len(entries)
-    if size > MAX_PERSONAS:
-        raise ValueError(f"the personas would be {size:,}; at most {MAX_PERSONAS:,} are taken")
-    return [dict(zip(cross, combined, strict=True)) for combined in product(*values)] if cross else []
+def _several(name: str, value: Any) -> list[Any]:
+    """The value as a list. Raises ValueError for a bare text that was meant to be one."""
+    if isinstance(value, str) and re.search("[,|]", value):
+        several = json.dumps([part.strip() for part in re.split("[,|]", value)], ensure_ascii=False)
+        raise ValueError(f'"{value}" is one value; write several as a list: {name} = {several}')
+    return cast(list[Any], _listed(value))
 
 
 def _factor(name: str, levels: Any) -> dict[str, Any]:
@@ -308,7 +297,7 @@ def _factor(name: str, levels: Any) -> dict[str, Any]:
     named = (
         [{"name": level, "value": value} for level, value in levels.items()] if isinstance(levels, Mapping) else None
     )
-    return Factor.from_json({"name": name, "levels": named or cast(list[Any], _listed(levels))}).to_json()
+    return Factor.from_json({"name": name, "levels": named or _several(name, levels)}).to_json()
 
 
 def _check_json(given: Mapping[str, Any], part: str) -> None:

@@ -12,7 +12,7 @@ from llm.models import Endpoint, Job, Prompt
 from llm.parsing import AnswerMode, answer_format, lettered_options
 from llm.querysets import usual_latency
 from llm.rendering import render_messages
-from llm.selection import planned_items
+from llm.selection import planned_items, unmatched_values
 from materials.content import ordered
 from materials.models import Item
 
@@ -41,6 +41,7 @@ class Plan:
 
     Token counts are estimates from sampled prompts, or, once calls were made (`measured`), from what they used. Prices
     are None where the endpoint has none, `seconds` where its limits and latency are not known and for batches.
+    `warnings`: what was hardly meant, a sentence each.
     """
 
     calls: int
@@ -55,6 +56,7 @@ class Plan:
     highest_price: Decimal | None
     seconds: float | None
     examples: list[Example]
+    warnings: list[str]
 
 
 def call_messages(job: Job, content: Mapping[str, Any], cell: Cell, orders: Any) -> list[dict[str, str]]:
@@ -134,6 +136,7 @@ def make_plan(job: Job) -> Plan:
         highest_price=job.price_of(prompt_tokens, most),
         seconds=seconds_at(job.endpoint, calls, prompt_tokens + completion_tokens) if live else None,
         examples=_distinct(sample),
+        warnings=[*_constant_factors(job), *_filters_without_items(job)],
     )
 
 
@@ -150,6 +153,18 @@ def estimated_tokens(text: str) -> int:
     """Tokens of one message, with what a chat template puts around it. Bytes, because scripts other than Latin take
     more tokens a character."""
     return round(len(text.encode()) / BYTES_PER_TOKEN) + TEMPLATE_TOKENS
+
+
+def _constant_factors(job: Job) -> Iterator[str]:
+    for factor in job.grid.factors:
+        if len(factor.levels) == 1:
+            name = factor.levels[0].name
+            yield f'The factor {factor.name} has one level, "{name}": a factor with one level makes no contrast.'
+
+
+def _filters_without_items(job: Job) -> Iterator[str]:
+    for field, values in unmatched_values(job).items():
+        yield f"No item has {field} " + " or ".join(f'"{value}"' for value in values) + "."
 
 
 def _sample(job: Job) -> Iterator[Example]:

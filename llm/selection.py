@@ -27,6 +27,17 @@ def matching_items(job: Job) -> QuerySet[Item]:
     return job.dataset.items.filter(found)
 
 
+def unmatched_values(job: Job) -> dict[str, list[str]]:
+    """The values of the job's filter that no item of its dataset has, by field. Costs a query for each field."""
+    found: dict[str, list[str]] = {}
+    for field, values in job.item_filter.items():
+        texts = job.dataset.items.annotate(text=_text(field)).filter(text__in=[str(value) for value in values])
+        there = set(texts.order_by().values_list("text", flat=True).distinct())
+        if missing := [str(value) for value in values if str(value) not in there]:
+            found[field] = missing
+    return found
+
+
 def _text(field: str) -> Func:
     return Func(F("content"), Value(field), function="jsonb_extract_path_text", output_field=TextField())
 

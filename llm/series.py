@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from django.db.models import QuerySet
 
-from llm.axes import Axis, axes_of, cell_words
+from llm.axes import Axis, axes_of, cell_words, size_words
 from llm.models import Job
 from llm.planning import Example, Plan, make_plan, seconds_at
 from llm.querysets import project_jobs
@@ -27,7 +27,7 @@ class Overview:
     """A plan with what it takes at all endpoints of its series.
 
     `price` and `highest_price` of all rows are None when one endpoint has no prices; `seconds`: of the slowest
-    endpoint, because they are asked side by side.
+    endpoint, as if all were asked at once.
     """
 
     plan: Plan
@@ -44,6 +44,10 @@ class Overview:
     def examples(self) -> list[tuple[Example, str]]:
         """Each with what is particular about its condition."""
         return [(example, cell_words(self.axes, example.cell.number)) for example in self.plan.examples]
+
+    @property
+    def size_words(self) -> str:
+        return size_words(self.axes)
 
     @property
     def price(self) -> Decimal | None:

@@ -28,9 +28,9 @@ from projects.models import Project, User
 from projects.services import audit
 
 __all__ = [
-    "EndpointError", "JobError", "discard_plan", "endpoint_config", "move_embedded_endpoints", "pause_job", "plan_job",
-    "plan_series", "probe_endpoint", "publish_prompt", "resume_job", "retry_failed", "save_endpoint",
-    "set_budget", "set_concurrency", "start_job", "stop_job", "use_embedded_model",
+    "EndpointError", "JobError", "discard_plan", "discard_series", "endpoint_config", "move_embedded_endpoints",
+    "pause_job", "plan_job", "plan_series", "probe_endpoint", "publish_prompt", "resume_job", "retry_failed",
+    "save_endpoint", "set_budget", "set_concurrency", "start_job", "stop_job", "use_embedded_model",
 ]  # fmt: skip
 
 RUN_SHARD = "llm.tasks.run_shard"
@@ -165,6 +165,13 @@ def discard_plan(*, job: Job, by: User | None = None) -> bool:
     if deleted:
         audit(project=job.project, user=by, action="plan discarded", job=job.name)
     return bool(deleted)
+
+
+@transaction.atomic
+def discard_series(*, job: Job, by: User | None = None) -> int:
+    """Delete the jobs of the job's series that were never started; returns how many."""
+    series = Job.objects.filter(project=job.project, series=job.series).order_by("pk")
+    return sum(discard_plan(job=one, by=by) for one in series)
 
 
 def resume_job(*, job: Job, everything: bool = False, by: User | None = None) -> bool:

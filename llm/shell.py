@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from llm.axes import axes_of, size_words
 from llm.models import Job
 from llm.planning import Example, Plan
 from llm.querysets import Progress
@@ -15,11 +16,17 @@ MOST_SHOWN = 1500  # characters of one message of an example
 
 def plan_lines(job: Job, plan: Plan, *, examples: int) -> Iterator[str]:
     """The plan's size and price, and so many of its example prompts."""
-    conditions = (
-        "" if plan.conditions == 1 else f" under {plan.conditions_per_item:,} of {plan.conditions:,} conditions"
-    )
     yield f"Job {job.pk}, {job.name}: {plan.calls:,} calls to {job.endpoint} ({job.get_way_display().lower()})."
-    yield f"  Items    {plan.items:,}{conditions}, {job.samples} answer{'s' if job.samples > 1 else ''} each"
+    each = plan.conditions_per_item
+    if words := size_words(axes_of(job)):
+        part = "" if each == plan.conditions else f", of which each item gets {each:,}"
+        yield f"  Factors  {words} = {_counted(plan.conditions, 'condition')}{part}"
+    yield (
+        f"  Calls    {_counted(plan.items, 'item')} × {_counted(each, 'condition')} × "
+        f"{_counted(job.samples, 'sample')} = {_counted(plan.calls, 'call')}"
+    )
+    for warning in plan.warnings:
+        yield f"  Warning  {warning}"
     measured = f", from {plan.measured:,} calls that were made" if plan.measured else ", estimated from the first items"
     yield (
         f"  Tokens   about {plan.prompt_tokens:,} in prompts and {plan.completion_tokens:,} in answers, "
@@ -102,6 +109,10 @@ def progress_line(progress: Progress) -> str:
     if failed := sum(problem.count for problem in progress.problems):
         parts.append(f"{failed:,} without an answer")
     return ", ".join(parts)
+
+
+def _counted(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def _example_lines(example: Example) -> Iterator[str]:

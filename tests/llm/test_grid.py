@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from llm.budget import Budget, Room, Use, room
 from llm.grid import Factor, Grid, GridError
-from llm.job_text import read_factors, read_filter
+from llm.job_text import factors_text, filter_text, persona_parts, read_factors, read_filter, read_personas
 from llm.orders import call_orders, count_orders
+from llm.personas import crossed
 from materials.questions import parse_questions
 
 CONFIG = Factor.from_json({"name": "config", "levels": ["C1", "C2", "C3"]})
@@ -110,6 +111,82 @@ def test_factors_and_filters_are_read_from_lines():
             read_factors(text)
     with pytest.raises(GridError, match="Line 2: a is there twice"):
         read_filter("a: x\na: y")
+
+
+def test_a_list_with_commas_is_no_single_level():
+    for reader, what in ((read_factors, "level"), (read_personas, "value")):
+        with pytest.raises(GridError) as caught:
+            reader("tone: warm, cold")
+        assert str(caught.value) == f'"warm, cold" is one {what}. Separate {what}s with |: tone: warm | cold'
+    assert read_factors("place: Lima, Peru | Rome, Italy")[0]["levels"][1]["name"] == "Rome, Italy"
+    assert read_factors("tone: both = warm, cold")[0]["levels"] == [{"name": "both", "value": "warm, cold"}]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"country": "Chile"',
+        '["Chile"]',
+        '[{"age": NaN}]',
+        r'[{"a": "\u0000"}]',
+        "[" * 100_000,
+        '[{"model": "x"}]',
+        "model: x",
+    ],
+)
+def test_personas_that_cannot_be_are_refused_in_a_sentence(text):
+    with pytest.raises(GridError, match=r"\.$"):
+        read_personas(text)
+
+
+@pytest.mark.parametrize(
+    ("levels", "lines"),
+    [
+        (["warm", {"name": "cold", "value": ""}], "tone: warm | cold ="),
+        (["warm, cold"], "tone: warm, cold = warm, cold"),
+        ([{"name": "plain", "value": "In\ntwo lines"}], None),
+        (["a|b", "c"], None),
+        ([1, 2], None),
+    ],
+)
+def test_factors_are_written_as_they_are_read(levels, lines):
+    factors = [Factor.from_json({"name": "tone", "levels": levels}).to_json()]
+    text = factors_text(factors)
+    assert read_factors(text) == factors
+    assert text == lines if lines else text.startswith("[")
+
+
+@pytest.mark.parametrize("wanted", [{}, {"country": ["Brazil", "India"]}, {"a: b": ["x|y"], "c": [""]}])
+def test_a_filter_is_written_as_it_is_read(wanted):
+    assert read_filter(filter_text(wanted)) == wanted
+
+
+BOXES = {"country": ["Chile", "Peru"], "gender": ["female", "male"]}
+
+
+@pytest.mark.parametrize(
+    ("people", "ticked", "text"),
+    [
+        ([], {}, ""),
+        (
+            crossed({"country": ["Chile", "Peru"], "religion": ["none", "any"]}),
+            {"country": ["Chile", "Peru"]},
+            "religion: none | any",
+        ),
+        (crossed({"country": ["Peru", "Chile"]}), {}, "country: Peru | Chile"),
+        (crossed({"country": ["Peru", "Japan"], "gender": ["male"]}), {"gender": ["male"]}, "country: Peru | Japan"),
+        ([{"country": "Chile"}, {"country": "Peru", "gender": "male"}], {}, None),
+        ([{"age": 30}], {}, None),
+    ],
+)
+def test_personas_are_ticked_or_written_as_they_were_planned(people, ticked, text):
+    for alone in (True, False) if people else (True,):
+        found = persona_parts([{}, *people] if alone else people, BOXES)
+        assert found[0] == alone
+        written = read_personas(found[2])
+        assert (written if isinstance(written, list) else crossed(found[1] | written)) == people
+        if text is not None:
+            assert found[1:] == (ticked, text)
 
 
 QUESTIONS = parse_questions(

@@ -103,6 +103,14 @@ class TestFile:
         assert (file.samples, file.items.max, file.budget.price, len(file.all_personas)) == (2, 200, 5, 5)
         assert [len(factor["levels"]) for factor in file.factors] == [2, 2]
 
+    def test_a_text_that_was_meant_as_a_list_is_refused(self, project, write):
+        assert faults(write(more='factors = { tone = "warm, cold" }')) == [
+            '"warm, cold" is one value; write several as a list: tone = ["warm", "cold"].'
+        ]
+        assert faults(write(more='personas = { country = "Peru | Chile" }')) == [
+            '"Peru | Chile" is one value; write several as a list: country = ["Peru", "Chile"].'
+        ]
+
     def test_planning_twice_gives_the_same_job_and_a_changed_file_a_new_one(self, project, write):
         path = write()
         first = plan_from_file(read_job_file(path), folder=path.parent)
@@ -208,8 +216,12 @@ def run(*arguments: object) -> None:
 @pytest.mark.django_db(transaction=True)
 class TestCommand:
     def test_plan_says_size_price_and_example(self, project, write, capsys):
-        run("plan", write(more="samples = 2\ndecoding.temperature = 1"), "--examples", 1)
+        more = 'samples = 2\ndecoding.temperature = 1\nfactors = { tone = ["warm"] }'
+        run("plan", write(more=more), "--examples", 1)
         out = capsys.readouterr().out
+        assert "  Factors  1 level of tone = 1 condition\n" in out
+        assert "  Calls    4 items × 1 condition × 2 samples = 8 calls\n" in out
+        assert "a factor with one level makes no contrast" in out
         assert "8 calls to scripted (scripted-model) (live)." in out
         assert "no price set" in out
         assert out.count("[user] Custom 0") == 1

@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from llm import live
+from llm.job_text import read_factors
 from llm.ledger import expand
 from llm.live import job_findings
 from llm.models import Batch, Call, Endpoint, Job
@@ -50,14 +51,14 @@ def form_data(template: Job, **changes) -> dict:
         "name": "Typed", "kind": "judge", "dataset": template.dataset_id, "instrument": template.instrument_id,
         "prompts": [template.prompt_list[0].pk], "endpoints": [template.endpoint_id], "alone": "on", "samples": 1,
         "temperature": 0, "top_p": 1, "max_tokens": 5, "seed": 1, "option_orders": "drawn", "answer_mode": "auto",
-        "max_parse_attempts": 2, "way": "live", **changes,
+        "max_parse_attempts": 2, "max_attempts": 6, "way": "live", **changes,
     }  # fmt: skip
 
 
 def test_a_simple_job_shows_no_more_than_it_needs(jobs: JobMaker, client):
     jobs.plan(NOWHERE)
     page = client.get(reverse("job_plan", args=[jobs.project.slug]))
-    assert [group.open for group in page.context["form"].closed_groups()] == [False] * 5
+    assert [group.open for group in page.context["form"].closed_groups()] == [False] * 6
     assert '<details class="panel disclosure" id="group-items">' in page.content.decode()
     form = page.context["form"]
     assert form["dataset"].value() == jobs.project.datasets.get().pk
@@ -69,7 +70,7 @@ def test_a_part_of_the_form_opens_with_its_error_or_what_is_not_usual(jobs: JobM
     page = client.post(address, form_data(template, factors="tone plain", max_tokens=128, samples=3))
     assert page.status_code == 422
     assert {group.key: group.open for group in page.context["form"].closed_groups()} == {
-        "items": False, "conditions": True, "answers": False, "decoding": False, "budget": False,
+        "who": False, "items": False, "conditions": True, "answers": False, "decoding": False, "budget": False,
     }  # fmt: skip
     assert page.context["form"].errors["factors"] == [
         "Line 1: write a name, a colon and values with | between them, as in a: x | y."
@@ -89,6 +90,91 @@ def test_the_form_makes_a_job_at_each_endpoint_over_the_whole_grid(jobs: JobMake
     assert planned[0].factors[0]["levels"][1] == {"name": "kind", "value": "Be kind."}
 
 
+def test_personas_have_further_attributes_crossed_with_what_is_ticked(jobs: JobMaker, client):
+    address = reverse("job_plan", args=[jobs.project.slug])
+    data = form_data(jobs.plan(NOWHERE), genders=["female"], attributes="religion: Hindu | Muslim")
+    client.post(address, data)
+    assert Job.objects.get(name="Typed").personas == [
+        {}, {"gender": "female", "religion": "Hindu"}, {"gender": "female", "religion": "Muslim"},
+    ]  # fmt: skip
+    for attributes, what in {
+        "gender: other": "gender is ticked above and written here; keep one of them.",
+        '[{"religion": "Hindu"}]': "A list of personas is complete; take the ticks away, or write lines instead.",
+        "n: " + " | ".join(map(str, range(10_001))): "the personas would be 10,001; at most 10,000 are taken.",
+    }.items():
+        page = client.post(address, data | {"attributes": attributes})
+        assert page.context["form"].errors["attributes"] == [what]
+        assert '<details class="panel disclosure" id="group-who" open>' in page.content.decode()
+
+
+def test_a_plan_warns_of_what_makes_no_difference(jobs: JobMaker, client):
+    known = jobs.dataset(2).items.first().content["text"]
+    job = jobs.plan(NOWHERE, n=2, factors=read_factors("tone: warm"), item_filter={"text": [known, "a, b"]})
+    page = text(client.get(url("job", job)))
+    assert "a factor with one level makes no contrast." in page
+    assert "No item has text &quot;a, b&quot;." in page
+    assert "1 level of tone = 1 condition; 1 item × 1 condition × 1 sample = 1 call." in page
+
+
+def test_a_plan_shows_what_its_conditions_are_made_of(jobs: JobMaker, client):
+    job = jobs.plan(
+        NOWHERE, n=4, questions=[TURNED], option_orders="both", factors=read_factors("tone: warm | cold"),
+        personas=[{}, {"country": "Peru"}, {"country": "Chile"}], conditions_per_item=4,
+    )  # fmt: skip
+    words = "2 levels of tone × 2 option orders × (2 personas + 1 without) = 12 conditions, of which each item gets 4; "
+    assert words + "4 items × 4 conditions × 1 sample = 16 calls." in text(client.get(url("job", job)))
+
+
+def sent_back(client, address: str) -> dict:
+    """What a browser sends of the form as it stands at the address."""
+    form = client.get(address).context["form"]
+    return {field.name: value for field in form if (value := field.value()) is not None and value is not False}
+
+
+def planned_fields(job: Job) -> dict:
+    own = {"id", "name", "series", "created_at", "created_by_id"}
+    stored = Job.objects.filter(pk=job.pk).values().get()
+    return {name: value for name, value in stored.items() if name not in own}
+
+
+@pytest.mark.parametrize("personas", [[{}, {"country": "Peru", "faith": "any"}], [{"age": 30}, {"country": "Peru"}]])
+def test_a_plan_is_changed_from_its_own_form_and_the_earlier_one_is_gone(jobs: JobMaker, client, personas):
+    first, second = series(
+        jobs, NOWHERE, NOWHERE, n=5, factors=read_factors("tone: warm | cold = Be cold."), samples=2, temperature=0.5,
+        max_attempts=3, max_items=3, items_drawn=True, question_codes=["answer"], budget_calls=7, conditions_per_item=2,
+    )  # fmt: skip
+    Job.objects.filter(series=first.series).update(personas=personas)
+    meant = [(job.name, planned_fields(job)) for job in (first, second)]
+    address = reverse("job_plan", args=[jobs.project.slug]) + f"?change={second.pk}"
+    client.post(address, sent_back(client, address))
+    changed = Job.objects.exclude(pk__in=[first.pk, second.pk]).filter(name__startswith="Norms").order_by("pk")
+    assert [(job.name, planned_fields(job)) for job in changed] == meant
+    assert not Job.objects.filter(series=first.series).exists()
+
+
+def test_a_job_is_copied_and_one_that_was_started_meanwhile_stays(jobs: JobMaker, client):
+    job = jobs.plan(NOWHERE)
+    address = reverse("job_plan", args=[jobs.project.slug])
+    change = sent_back(client, f"{address}?change={job.pk}")
+    assert f"?change={job.pk}" in text(client.get(url("job", job)))
+    start_job(job=job)
+    page = text(client.post(f"{address}?change={job.pk}", change, follow=True))
+    assert "a job was started meanwhile and stays; this is a plan beside it." in page
+    assert f"?from={job.pk}" in text(client.get(url("job", job)))
+    copy = sent_back(client, f"{address}?from={job.pk}")
+    assert copy == change | {"name": "Copy of a job"}
+    assert client.get(f"{address}?from=none").context["form"]["name"].value() is None
+
+
+def test_all_plans_of_a_series_are_discarded_after_a_question(jobs: JobMaker, client):
+    first, _, third = series(jobs, NOWHERE, NOWHERE, NOWHERE)
+    start_job(job=third)
+    assert "Discard all 2 plans" in text(client.get(url("job", first)))
+    page = text(client.post(url("job_action", first, action="discard-all"), follow=True))
+    assert "2 plans are discarded." in page
+    assert list(Job.objects.filter(series=first.series)) == [third]
+
+
 def test_older_versions_of_a_prompt_stand_apart(jobs: JobMaker, client):
     old = jobs.plan(NOWHERE).prompt_list[0]
     new = publish_prompt(project=jobs.project, name="ask", system="", user="{{ item.text }} new")
@@ -103,12 +189,14 @@ def test_the_plan_of_a_series_adds_up(jobs: JobMaker, client):
     Endpoint.objects.filter(pk=second.endpoint_id).update(requests_per_minute=60)
     page = client.get(url("job", first))
     overview = page.context["overview"]
-    assert "25 items × 1 condition × 1 answer each × 2 endpoints = 50 calls." in text(page)
+    assert "25 items × 1 condition × 1 sample × 2 endpoints = 50 calls." in text(page)
     assert "Of 30 items in the dataset, 25 are taken." in text(page)
     assert overview.price == 2 * overview.plan.price
     assert [row.seconds for row in overview.rows] == [None, 25.0]
     assert overview.seconds is None
     assert "unknown until the endpoint is tested" in text(page)
+    Endpoint.objects.filter(pk=first.endpoint_id).update(requests_per_minute=30)
+    assert "at least 50 s, if all endpoints work at once" in text(client.get(url("job", first)))
     Endpoint.objects.filter(pk=second.endpoint_id).update(price_per_million_in=None)
     assert client.get(url("job", first)).context["overview"].price is None
 

@@ -21,6 +21,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 TINY = "a real but tiny model"
 REST = {
     "option_orders": "drawn", "top_p": 1, "answer_mode": "auto", "max_parse_attempts": 2, "way": "live",
+    "max_attempts": 6,
 }  # fmt: skip
 
 
