@@ -4,30 +4,43 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from django.db import models
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Count, Exists, OuterRef, Q, Subquery
 
 from projects.models import Project
 from responses.models import Respondent, RespondentKind
 
 if TYPE_CHECKING:
-    from annotation.models import Assignment, LabelProject  # noqa: F401
+    from annotation.models import Assignment, LabelProject
 
 
 class LabelProjectQuerySet(models.QuerySet["LabelProject"]):
     def for_list(self, project: Project) -> "LabelProjectQuerySet":
         """The project's, with the places in all (`places`), those answered (`answered`) and those of them that a bot
-        answered (`simulated`); costs one scan of the assignments."""
-        answered = Q(assignments__status="submitted")
+        answered (`simulated`), without known answers; costs one scan of the assignments."""
+        ordinary = Q(assignments__purpose="label")
+        answered = ordinary & Q(assignments__status="submitted")
         by_bots = answered & Q(assignments__annotator__in=simulated_annotators(project.pk))
         return (
             self.filter(project=project)
             .select_related("dataset", "instrument")
             .annotate(
-                places=Count("assignments"),
+                places=Count("assignments", filter=ordinary & ~Q(assignments__status="invalid")),
                 answered=Count("assignments", filter=answered),
                 simulated=Count("assignments", filter=by_bots),
             )
         )
+
+    def for_work(self, project: Project, slug: str) -> "LabelProject | None":
+        """The one with this address and what an annotator's page reads of it: its instrument, and the version of its
+        latest guidelines (`guidelines_version`, None without any)."""
+        from annotation.models import Guidelines
+
+        latest = Guidelines.objects.filter(label_project=OuterRef("pk")).values("version")[:1]
+        rows = self.filter(project=project, slug=slug).select_related("instrument")
+        found = rows.annotate(guidelines_version=Subquery(latest)).first()
+        if found is not None:
+            found.project = project
+        return found
 
 
 def simulated_annotators(project_id: int) -> list[int]:
@@ -47,7 +60,7 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         return self.filter(status__in=["submitted", "skipped"])
 
     def reachable(self, label_project: Any, user: Any) -> "AssignmentQuerySet":
-        """What this person holds, or held until it was given away (their draft is the trace of that)."""
+        """What this person holds or answered, or held until it was given away (their draft is the trace of that)."""
         from annotation.models import Draft
 
         theirs = Draft.objects.filter(label_project=label_project, item=OuterRef("item"), annotator=user)
@@ -56,21 +69,23 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def open_to(self, label_project: Any, user: Any, now: datetime) -> "AssignmentQuerySet":
         """Places this person could take: free or run out, of items they have not had. Costs a scan of the places."""
         had = self.model.objects.filter(label_project=label_project, item=OuterRef("item"), annotator=user)
-        usable = Q(status="free") | Q(status="leased", lease_until__lt=now)
+        usable = Q(status="free") | Q(status="leased", lease_until__lt=now, purpose="label")
         return self.filter(usable, label_project=label_project).exclude(annotator=user).filter(~Exists(had))
 
-    def before(self, assignment: "Assignment", user: Any) -> "Assignment | None":
-        """The one the person finished before this one; the last of all when this one is not finished by them."""
-        earlier = self.of(assignment.label_project_id, user).finished()
-        if assignment.finished_at and assignment.annotator_id == user.pk:
-            earlier = earlier.filter(
-                Q(finished_at__lt=assignment.finished_at) | Q(finished_at=assignment.finished_at, pk__lt=assignment.pk)
-            )
-        return earlier.order_by("-finished_at", "-pk").first()
+    def before(self, assignment: "Assignment", user: Any) -> int | None:
+        """The one the person finished before this one, as its primary key."""
+        earlier = Q(finished_at__lt=assignment.finished_at) | Q(
+            finished_at=assignment.finished_at, pk__lt=assignment.pk
+        )
+        return self._beside(assignment, user, earlier, "-finished_at", "-pk")
 
-    def after(self, assignment: "Assignment", user: Any) -> "Assignment | None":
-        """The one the person finished after this one."""
+    def after(self, assignment: "Assignment", user: Any) -> int | None:
+        """The one the person finished after this one, as its primary key."""
+        later = Q(finished_at__gt=assignment.finished_at) | Q(finished_at=assignment.finished_at, pk__gt=assignment.pk)
+        return self._beside(assignment, user, later, "finished_at", "pk")
+
+    def _beside(self, assignment: "Assignment", user: Any, beside: Q, *order: str) -> int | None:
         if assignment.finished_at is None or assignment.annotator_id != user.pk:
             return None
-        later = Q(finished_at__gt=assignment.finished_at) | Q(finished_at=assignment.finished_at, pk__gt=assignment.pk)
-        return self.of(assignment.label_project_id, user).finished().filter(later).order_by("finished_at", "pk").first()
+        found = self.of(assignment.label_project_id, user).finished().filter(beside).order_by(*order)
+        return found.values_list("pk", flat=True).first()

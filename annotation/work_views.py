@@ -1,220 +1,272 @@
 """The annotator's pages. Each answers a script with the inner part only, and a plain form with a page or a redirect."""
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
+from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpResponse
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
-from annotation import services
+from annotation import item_page, services
 from annotation.answers import read_form
-from annotation.models import Assignment, Draft, Flag, LabelProject
-from annotation.progress import progress_of, why_nothing_left
-from annotation.views import find
-from materials.presentation import item_parts, pairs, shown_questions
+from annotation.models import Assignment, LabelProject
+from annotation.progress import Progress, progress_of, stretch_of, training_of, why_nothing_left
+from annotation.suggested import AUDITED, read_audits
 from projects.access import MANAGERS, MemberRequest, project_view
-from projects.markdown import render_markdown
-from projects.models import Project, Role, User
-from responses.models import SourceKind
-from responses.querysets import standing_values
+from projects.models import Project, Role
 
 WORKERS = (Role.ANNOTATOR, *MANAGERS)
+PAGE = 50  # answers in a person's list
+LONGEST = 1e6  # seconds that a page may say an item was before the person
+
+
+def _work_view(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase]:
+    """A view of one labelling project for those who label. What a script sends for one person is refused to another who
+    has logged in since: it stays with the page, for the person whose it is."""
+
+    @project_view(*WORKERS)
+    def let_in(request: MemberRequest, project: Project, label: str, **kwargs: Any) -> HttpResponse:
+        label_project = LabelProject.objects.for_work(project, label)
+        if label_project is None:
+            raise Http404
+        return view(request, label_project, **kwargs)
+
+    @never_cache
+    @wraps(view)
+    def checked(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
+        person = request.headers.get("X-Person", "")
+        if person and request.user.is_authenticated and person != str(request.user.pk):
+            sentence = f"You are logged in as {request.user.get_username()} now. Log in as yourself to go on."
+            return HttpResponse(sentence, status=401, content_type="text/plain; charset=utf-8")
+        return let_in(request, **kwargs)
+
+    return checked
 
 
 def _wants_part(request: MemberRequest) -> bool:
     return request.headers.get("X-Part") == "work"
 
 
-def _guidelines(label_project: LabelProject) -> str:
-    current = label_project.current_guidelines
-    return render_markdown(current.text) if current else ""
+def _url(name: str, label_project: LabelProject, *more: int) -> str:
+    return reverse(name, args=[label_project.project.slug, label_project.slug, *more])
 
 
-def _url(name: str, assignment: Assignment) -> str:
-    label_project = assignment.label_project
-    return reverse(name, args=[label_project.project.slug, label_project.slug, assignment.pk])
+def _context(label_project: LabelProject) -> dict[str, Any]:
+    return {"project": label_project.project, "nav": "labelling", "label_project": label_project}
 
 
-def _respond(request: MemberRequest, context: dict[str, Any], *, url: str, status: int = 200) -> HttpResponse:
-    template = "annotation/work_part.html" if _wants_part(request) else "annotation/work.html"
-    response = render(
-        request,
-        template,
-        context | {"only_part": _wants_part(request), "guidelines": _guidelines(context["label_project"])},
-        status=status,
-    )
+def _respond(
+    request: MemberRequest, label_project: LabelProject, context: dict[str, Any], *, url: str, status: int = 200
+) -> HttpResponse:
+    context |= _context(label_project) | {"only_part": _wants_part(request)}
+    if not context["only_part"] or context.get("news"):
+        context |= item_page.guidelines_page(label_project, label_project.current_guidelines)
+        context["keys"] = item_page.KEYS
+    template = "annotation/work_part.html" if context["only_part"] else "annotation/work.html"
+    response = render(request, template, context, status=status)
     response["X-Location"] = url
     response["Vary"] = "X-Part"
     return response
 
 
-def _next(request: MemberRequest, label_project: LabelProject) -> HttpResponse:
+def _next(request: MemberRequest, label_project: LabelProject, progress: Progress | None = None) -> HttpResponse:
     """The next item, or the page that says why there is none."""
     user = request.user
-    place = services.claim_next(label_project, user)
+    try:
+        place, refusal = services.claim_next(label_project, user), ""
+    except services.MembershipRefusedError as error:
+        place, refusal = None, str(error)
     if place is not None:
-        return _show(request, place)
+        return _show(request, place, progress=progress)
+    progress = progress_of(label_project, user, fresh=True)
     context = {
-        "project": label_project.project,
-        "nav": "labelling",
-        "label_project": label_project,
-        "progress": progress_of(label_project, user, fresh=True),
-        "why": why_nothing_left(label_project, user),
-        "last": Assignment.objects.of(label_project, user).finished().order_by("-finished_at", "-pk").first(),
+        "progress": progress,
+        "previous": progress.last,
+        "why": refusal or why_nothing_left(label_project, user),
     }
-    return _respond(request, context, url=reverse("label_work", args=[label_project.project.slug, label_project.slug]))
+    return _respond(request, label_project, context, url=_url("label_work", label_project))
 
 
 def _show(
     request: MemberRequest,
     place: Assignment,
     *,
-    typed: dict[str, Any] | None = None,
     problem: str = "",
-    errors: dict[str, str] | None = None,
-    changing: bool | None = None,
+    progress: Progress | None = None,
+    **known: Any,
 ) -> HttpResponse:
-    """The item page with what is known of this person's answers: just typed, else their draft, else submitted."""
-    user, label_project, item = request.user, place.label_project, place.item
-    questionnaire = label_project.instrument.questionnaire
-    own = place.annotator_id == user.pk  # what somebody else did with the place since must not show
-    orders = place.orders if own else services.orders_for(place, user)
-    submitted = own and place.status == Assignment.Status.SUBMITTED
-    if typed is None:
-        typed = _known_answers(place, user, submitted)
-    sides = pairs(questionnaire, item.content, orders)
-    context = {
-        "project": label_project.project,
-        "nav": "labelling",
-        "label_project": label_project,
-        "place": place,
-        "parts": item_parts(
-            item.content, label_project.item_fields, without=[field for pair in sides for field in pair]
-        ),
-        "pairs": list(sides.values()),
-        "questions": shown_questions(questionnaire, item.content, orders=orders, answers=typed, errors=errors or {}),
-        "changing": submitted if changing is None else changing,
-        "problem": problem,
-        "errors": [
-            {"text": f"{questionnaire[code].text} {text}", "target": f"answer_{code}"}
-            for code, text in (errors or {}).items()
-        ],
-        "flags": Flag.objects.filter(label_project=label_project, item=item, annotator=user),
-        "progress": progress_of(label_project, user),
-        "previous": Assignment.objects.before(place, user),
-        "following": Assignment.objects.after(place, user),
-    }
-    return _respond(request, context, url=_url("label_assignment", place), status=422 if problem else 200)
+    label_project, user = place.label_project, request.user
+    progress = progress or progress_of(label_project, user)
+    training = place.purpose == Assignment.Purpose.TRAINING
+    if training and place.status == Assignment.Status.SUBMITTED:
+        context = item_page.feedback_page(place, user, services.judge(place))
+    else:
+        context = item_page.item_page(place, user, progress, **known)
+    context |= {"progress": training_of(label_project, user) if training else progress, "problem": problem}
+    url = _url("label_assignment", label_project, place.pk)
+    return _respond(request, label_project, context, url=url, status=422 if problem else 200)
 
 
-def _known_answers(place: Assignment, user: User, submitted: bool) -> dict[str, Any]:
-    draft = Draft.objects.filter(label_project=place.label_project, item=place.item, annotator=user).first()
-    if draft and draft.answers:
-        return draft.answers
-    return standing_values(SourceKind.ASSIGNMENT, place.pk) if submitted else {}
+def _after(request: MemberRequest, label_project: LabelProject) -> HttpResponse:
+    """What follows something that was finished for the first time: the next item, or now and then a break."""
+    progress = progress_of(label_project, request.user)
+    if not _wants_part(request):
+        url = _url("label_work", label_project)
+        return redirect(f"{url}?break" if _is_break(label_project, progress) else url)
+    if _is_break(label_project, progress):
+        return _pause(request, label_project, progress)
+    return _next(request, label_project, progress)
+
+
+def _is_break(label_project: LabelProject, progress: Progress) -> bool:
+    every = label_project.break_every
+    return bool(every and progress.left and progress.handled and progress.handled % every == 0)
+
+
+def _pause(request: MemberRequest, label_project: LabelProject, progress: Progress) -> HttpResponse:
+    stretch = stretch_of(label_project, request.user)
+    context = {"progress": progress, "previous": progress.last, "stretch": stretch}
+    return _respond(request, label_project, context, url=f"{_url('label_work', label_project)}?break")
 
 
 def _reach(request: MemberRequest, label_project: LabelProject, pk: int) -> Assignment:
     """An assignment this person holds or held; 404 for all others, as if they did not exist."""
-    places = Assignment.objects.for_page().reachable(label_project, request.user)
+    places = Assignment.objects.select_related("item").reachable(label_project, request.user)
     place = places.filter(pk=pk).first()
     if place is None:
         raise Http404
+    place.label_project = label_project
     return place
 
 
-@never_cache
-@project_view(*WORKERS)
-def work(request: MemberRequest, project: Project, label: str) -> HttpResponse:
-    return _next(request, find(project, label))
+def _read(place: Assignment, data: QueryDict) -> dict[str, Any]:
+    answers = read_form(place.label_project.instrument.questionnaire, data)
+    return answers | (read_audits(place.suggested, data) if place.suggested_as == AUDITED else {})
 
 
-@never_cache
-@project_view(*WORKERS)
-def assignment(request: MemberRequest, project: Project, label: str, pk: int) -> HttpResponse:
-    label_project, user = find(project, label), request.user
+@_work_view
+def work(request: MemberRequest, label_project: LabelProject) -> HttpResponse:
+    if "break" in request.GET:
+        return _pause(request, label_project, progress_of(label_project, request.user))
+    return _next(request, label_project)
+
+
+@_work_view
+def assignment(request: MemberRequest, label_project: LabelProject, pk: int) -> HttpResponse:
     place = _reach(request, label_project, pk)
-    if request.method != "POST":
-        if place.annotator_id != user.pk:
-            messages.warning(request, str(services.NoLongerYoursError()))
-            return _next(request, label_project) if _wants_part(request) else _to_work(place)
-        return _show(request, place)
-    answers = read_form(label_project.instrument.questionnaire, request.POST)
-    changing = "changing" in request.POST
-    following = Assignment.objects.after(place, user)
+    if request.method == "POST":
+        return _submit(request, place)
+    if place.annotator_id != request.user.pk:
+        messages.warning(request, str(services.NoLongerYoursError()))
+        return _next(request, label_project) if _wants_part(request) else _to_work(place)
+    return _show(request, place)
+
+
+def _submit(request: MemberRequest, place: Assignment) -> HttpResponse:
+    label_project, changing = place.label_project, "changing" in request.POST
+    answers = _read(place, request.POST)
+    following = Assignment.objects.after(place, request.user)
     try:
-        services.submit(place, user, answers, changing=changing)
+        key, seconds = _key(request.POST.get("key", "")), _seconds(request.POST.get("seconds", ""))
+        done = services.submit(place, request.user, answers, changing=changing, key=key, seconds=seconds)
     except services.RefusedError as refusal:
-        again = changing or isinstance(refusal, services.AlreadyAnsweredError)
+        again = changing or isinstance(refusal, services.AlreadyAnsweredError | services.KeyReusedError)
         errors = getattr(refusal, "errors", None)
-        return _show(request, place, typed=answers, problem=str(refusal), errors=errors, changing=again)
+        return _show(request, place, problem=str(refusal), typed=answers, errors=errors, changing=again)
+    if done.purpose == Assignment.Purpose.TRAINING:
+        following = done.pk  # with the right answers
+    if following is None:
+        return _after(request, label_project)
     if _wants_part(request):
-        return (
-            _show(request, _reach(request, label_project, following.pk)) if following else _next(request, label_project)
-        )
-    if following:
-        return redirect(_url("label_assignment", _reach(request, label_project, following.pk)))
-    return _to_work(place)
+        return _show(request, _reach(request, label_project, following))
+    return redirect(_url("label_assignment", label_project, following))
+
+
+def _key(text: str) -> UUID | None:
+    try:
+        return UUID(text) if text else None
+    except ValueError as error:
+        raise services.RefusedError("The key of this sending is none; reload the page and submit again.") from error
+
+
+def _seconds(text: str) -> float | None:
+    try:
+        seconds = float(text)
+    except ValueError:
+        return None
+    return seconds if 0 <= seconds < LONGEST else None
 
 
 @require_POST
-@project_view(*WORKERS)
-def draft(request: MemberRequest, project: Project, label: str, pk: int) -> HttpResponse:
+@_work_view
+def draft(request: MemberRequest, label_project: LabelProject, pk: int) -> HttpResponse:
     """204 when kept; 409 with a sentence when kept but the place is somebody else's by now."""
-    label_project = find(project, label)
     place = _reach(request, label_project, pk)
-    answers = read_form(label_project.instrument.questionnaire, request.POST)
-    if services.save_draft(place, request.user, answers, changing="changing" in request.POST):
+    if services.save_draft(place, request.user, _read(place, request.POST), changing="changing" in request.POST):
         return HttpResponse(status=204)
     return HttpResponse(str(services.NoLongerYoursError()), status=409, content_type="text/plain; charset=utf-8")
 
 
-def _note(request: MemberRequest, project: Project, label: str, pk: int, *, kind: str) -> HttpResponse:
+def _note(request: MemberRequest, label_project: LabelProject, pk: int, *, kind: str) -> HttpResponse:
     """The page that asks for a few words (the fallback of the dialogs), and its answer."""
-    label_project = find(project, label)
     place = _reach(request, label_project, pk)
     problem = ""
     if request.method == "POST":
         try:
             if kind == "skip":
                 services.skip(place, request.user, request.POST.get("note", ""))
-                return _next(request, label_project) if _wants_part(request) else _to_work(place)
+                return _after(request, label_project)
             services.add_flag(place, request.user, request.POST.get("note", ""))
-            return _show(request, place) if _wants_part(request) else redirect(_url("label_assignment", place))
+            if _wants_part(request):
+                return _show(request, place)
+            return redirect(_url("label_assignment", label_project, place.pk))
         except services.RefusedError as refusal:
             if _wants_part(request):
                 return _show(request, place, problem=str(refusal))
             problem = str(refusal)
-    context = {"project": project, "nav": "labelling", "label_project": label_project, "place": place, "kind": kind}
-    return render(request, "annotation/note.html", context | {"problem": problem}, status=422 if problem else 200)
+    context = _context(label_project) | {"place": place, "kind": kind, "problem": problem}
+    return render(request, "annotation/note.html", context, status=422 if problem else 200)
 
 
 def _to_work(place: Assignment) -> HttpResponse:
-    return redirect("label_work", slug=place.label_project.project.slug, label=place.label_project.slug)
+    return redirect(_url("label_work", place.label_project))
 
 
-@never_cache
-@project_view(*WORKERS)
-def skip(request: MemberRequest, project: Project, label: str, pk: int) -> HttpResponse:
-    return _note(request, project, label, pk, kind="skip")
+@_work_view
+def skip(request: MemberRequest, label_project: LabelProject, pk: int) -> HttpResponse:
+    return _note(request, label_project, pk, kind="skip")
 
 
-@never_cache
-@project_view(*WORKERS)
-def flag(request: MemberRequest, project: Project, label: str, pk: int) -> HttpResponse:
-    return _note(request, project, label, pk, kind="flag")
+@_work_view
+def flag(request: MemberRequest, label_project: LabelProject, pk: int) -> HttpResponse:
+    return _note(request, label_project, pk, kind="flag")
 
 
-@project_view(*WORKERS)
-def guidelines(request: MemberRequest, project: Project, label: str) -> HttpResponse:
-    label_project = find(project, label)
-    context = {
-        "project": project,
-        "nav": "labelling",
-        "label_project": label_project,
-        "guidelines": _guidelines(label_project),
-    }
-    return render(request, "annotation/guidelines.html", context)
+@_work_view
+def guidelines(request: MemberRequest, label_project: LabelProject) -> HttpResponse:
+    shown = item_page.guidelines_page(label_project, label_project.current_guidelines)
+    return render(request, "annotation/guidelines.html", _context(label_project) | shown)
+
+
+@_work_view
+def own_answers(request: MemberRequest, label_project: LabelProject) -> HttpResponse:
+    """What the person answered and skipped, the latest first, each a click from being changed."""
+    places = Assignment.objects.of(label_project, request.user).finished().order_by("-finished_at", "-pk")
+    page = Paginator(places.select_related("item"), PAGE).get_page(request.GET.get("page"))
+    shown = list(page.object_list)
+    for place in shown:
+        place.label_project = label_project
+    context = {"page": page, "answers": item_page.own_answers(shown)}
+    return render(request, "annotation/work_answers.html", _context(label_project) | context)
+
+
+@_work_view
+def back(request: MemberRequest, label_project: LabelProject) -> HttpResponse:
+    """Where logging in again in a new tab leads: it tells the tab that waits, and can be closed."""
+    return render(request, "annotation/work_back.html", _context(label_project))

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from django.utils import timezone
 
-from annotation.models import Assignment, LabelProject
+from annotation.models import Assignment, Guidelines, KnownAnswer, LabelMember, LabelProject
 from evaluation.models import Report
 from llm.models import Call, Endpoint, Job, Prompt
 from materials.models import Dataset, Instrument, Item
@@ -102,6 +102,23 @@ class World:
         return LabelProject.objects.create(
             project=self.project, name="l", slug="l", dataset=self.dataset, instrument=self.instrument
         )
+
+    @cached_property
+    def label_member(self) -> LabelMember:
+        return LabelMember.objects.create(label_project=self.label_project, user=self.users["annotator"])
+
+    @cached_property
+    def known_answer(self) -> KnownAnswer:
+        return KnownAnswer.objects.create(
+            label_project=self.label_project, item=self.item, purpose="gold", answers={"fits": ["yes"]}, position=0
+        )
+
+    @cached_property
+    def example(self) -> int:
+        """The number of an example in the guidelines."""
+        examples = [{"item": self.item.external_id, "answers": {}, "why": ""}]
+        Guidelines.objects.create(label_project=self.label_project, version=1, examples=examples)
+        return 1
 
     @cached_property
     def assignment(self) -> Assignment:
@@ -286,8 +303,34 @@ ROWS: dict[str, Row] = {
     "label_project_new post": Row(**answers(MANAGERS, 422), method="post"),
     "label_project": Row(**READERS, kwargs=label_project_slugs),
     "label_status": Row(**answers(MANAGERS, 302), method="post", kwargs=label_project_slugs),
+    "label_setup": Row(**MANAGERS, kwargs=label_project_slugs),
+    "label_setup post": Row(**answers(MANAGERS, 422), method="post", kwargs=label_project_slugs),
+    "label_overlap": Row(**answers(MANAGERS, 302), method="post", kwargs=label_project_slugs),
+    "label_items": Row(**answers(MANAGERS, 302), method="post", kwargs=label_project_slugs),
+    "label_guidelines_versions": Row(**READERS, kwargs=label_project_slugs),
+    "label_guidelines_publish": Row(**answers(MANAGERS, 302), method="post", kwargs=label_project_slugs),
+    "label_example_remove": Row(
+        **answers(MANAGERS, 302), method="post", kwargs=lambda w: label_project_slugs(w) | {"number": w.example}
+    ),
+    "label_members": Row(**MANAGERS, kwargs=label_project_slugs),
+    "label_members post": Row(**answers(MANAGERS, 422), method="post", kwargs=label_project_slugs),
+    "label_member": Row(
+        **answers(MANAGERS, 302), method="post", kwargs=lambda w: label_project_slugs(w) | {"pk": w.label_member.pk}
+    ),
+    "label_known": Row(**MANAGERS, kwargs=label_project_slugs),
+    "label_known post": Row(**answers(MANAGERS, 422), method="post", kwargs=label_project_slugs),
+    "label_known_item": Row(**answers(MANAGERS, 302), kwargs=label_project_slugs),
+    "label_known_remove": Row(
+        **answers(MANAGERS, 302), method="post", kwargs=lambda w: label_project_slugs(w) | {"pk": w.known_answer.pk}
+    ),
+    "label_right": Row(**MANAGERS, kwargs=lambda w: label_project_slugs(w) | {"pk": w.item.pk}),
+    "label_right post": Row(
+        **answers(MANAGERS, 422), method="post", kwargs=lambda w: label_project_slugs(w) | {"pk": w.item.pk}
+    ),
     "label_work": Row(**LABELLERS, kwargs=label_project_slugs),
     "label_guidelines": Row(**LABELLERS, kwargs=label_project_slugs),
+    "label_answers": Row(**LABELLERS, kwargs=label_project_slugs),
+    "label_back": Row(**LABELLERS, kwargs=label_project_slugs),
     "label_assignment": Row(**HOLDER, kwargs=assignment_pk),
     "label_assignment post": Row(**answers(HOLDER, 422), method="post", kwargs=assignment_pk),
     "label_draft": Row(**answers(HOLDER, 204), method="post", kwargs=assignment_pk),

@@ -3,6 +3,7 @@
 from annotation.refusals import LabelProjectError, RefusedError
 from annotation.services.answering import (
     AlreadyAnsweredError,
+    KeyReusedError,
     NoLongerYoursError,
     NotValidError,
     add_flag,
@@ -17,6 +18,7 @@ from annotation.services.known_answers import (
     NewKnown,
     add_known_answers,
     judge,
+    lacking_field,
     next_known,
     remove_known_answer,
     settle_training,
@@ -37,6 +39,7 @@ __all__ = [
     "AlreadyAnsweredError",
     "GuidelinesError",
     "Judged",
+    "KeyReusedError",
     "LabelProjectError",
     "MembershipRefusedError",
     "NewKnown",
@@ -54,6 +57,7 @@ __all__ = [
     "create_label_project",
     "items_without_places",
     "judge",
+    "lacking_field",
     "let_on",
     "member_for",
     "name_members",

@@ -1,18 +1,27 @@
 """What an annotator does with a place: draft, submit, change, skip, flag. Nothing typed is ever lost or doubled."""
 
+import hashlib
+import json
+from collections import defaultdict
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID, uuid4
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
+from django.db.models import OuterRef, Subquery
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from annotation.allocation import disagreement, disputed_rank
 from annotation.answers import check_answers
-from annotation.models import Assignment, Draft, Flag
+from annotation.models import Assignment, Draft, Flag, Guidelines, LabelMember, LabelProject, Submission
 from annotation.refusals import RefusedError
-from annotation.services.claiming import orders_for
+from annotation.services.claiming import set_shown
+from annotation.services.known_answers import settle_training
+from annotation.services.members import member_for
 from projects.models import User
-from responses.models import Respondent, RespondentKind, SourceKind
+from responses.models import Respondent, RespondentKind, Response, SourceKind
 from responses.querysets import standing_values
 from responses.services import Answer, get_condition, get_respondent, record_many, withdraw
 
@@ -47,39 +56,71 @@ class AlreadyAnsweredError(RefusedError):
         )
 
 
+class KeyReusedError(RefusedError):
+    """The key of this sending was used before, with other answers or for another item."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This was sent before with other answers. Those stand; submit again to send what is shown here."
+        )
+
+
 def submit(
     assignment: Assignment,
     user: User,
     answers: Mapping[str, Any],
     *,
     changing: bool = False,
+    key: UUID | None = None,
+    seconds: float | None = None,
     simulated: bool = False,
 ) -> Assignment:
     """Store the answers and finish the place. Sending the same answers again changes nothing.
 
     `changing` says that the person saw their earlier answers and means to replace them; the earlier ones are kept as
-    history. `simulated` says that a bot answers in the person's place; it holds for all their answers in the project.
+    history. `key` names this sending: what arrives under it again changes nothing, and other answers under it are
+    refused. `seconds` is the time with the item before the person, where the page knows it. `simulated` says that a bot
+    answers in the person's place; it holds for all their answers in the project.
     Raises RefusedError or one of its kinds, after keeping what was typed as the person's draft.
     """
+    sent = Submission(key=key or uuid4(), digest=_digest(assignment.item_id, answers), seconds=seconds)
     try:
         with transaction.atomic():
-            return _submit(assignment, user, answers, changing, simulated)
+            return _submit(assignment, user, answers, sent=sent, changing=changing, simulated=simulated)
+    except IntegrityError as error:  # the same key for another item at this moment
+        if "annotation_submission" not in str(error):
+            raise
+        _keep_draft(assignment, user, answers)
+        raise KeyReusedError from error
     except RefusedError:
         _keep_draft(assignment, user, answers)
         raise
 
 
+def _digest(item: int, answers: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps([item, dict(answers)], sort_keys=True).encode()).hexdigest()
+
+
 def _submit(
-    assignment: Assignment, user: User, answers: Mapping[str, Any], changing: bool, simulated: bool
+    assignment: Assignment,
+    user: User,
+    answers: Mapping[str, Any],
+    *,
+    sent: Submission,
+    changing: bool,
+    simulated: bool,
 ) -> Assignment:
-    place = _lock_own_place(assignment, user)
-    checked = check_answers(place.label_project.instrument.questionnaire, answers)
-    submitted_before = place.status == Assignment.Status.SUBMITTED
-    if submitted_before and standing_values(SourceKind.ASSIGNMENT, place.pk) == checked.values and not checked.errors:
+    place, member = _lock_own_place(assignment, user)
+    if _sent_before(sent, place):
         _forget_draft(place, user)
         return place
-    if not place.label_project.is_open:
-        raise RefusedError("Labelling is closed. What you typed is kept and comes back when it opens again.")
+    checked = check_answers(place.label_project.instrument.questionnaire, answers, place.item.content)
+    submitted_before = place.status == Assignment.Status.SUBMITTED
+    standing = standing_values(SourceKind.ASSIGNMENT, place.pk) if submitted_before else {}
+    if submitted_before and standing == checked.values and not checked.errors:
+        _forget_draft(place, user)
+        return place
+    _refuse_unless_changeable(place)
     if submitted_before and not changing:
         raise AlreadyAnsweredError
     if checked.errors:
@@ -93,44 +134,66 @@ def _submit(
         simulated=simulated,
     )
     _record(place, respondent, checked.values, now, seconds=None if submitted_before else _seconds(place, now))
-    place.status, place.lease_until = Assignment.Status.SUBMITTED, None
-    place.finished_at = place.finished_at or now
-    place.save(update_fields=["status", "lease_until", "finished_at", "annotator", "orders", "opened_at"])
+    if emptied := set(standing) - set(checked.values):
+        withdraw(source_kind=SourceKind.ASSIGNMENT, source_id=place.pk, questions=emptied)
+    sent.assignment = place
+    sent.save(force_insert=True)
+    _finish(place, Assignment.Status.SUBMITTED, now)
     _forget_draft(place, user)
+    if place.purpose == Assignment.Purpose.TRAINING:
+        settle_training(member)
+    elif place.label_project.order == LabelProject.Order.MOST_DISPUTED:
+        _rank_by_dispute(place)
     return place
 
 
-def _lock_own_place(assignment: Assignment, user: User) -> Assignment:
-    """The person's place of this item, locked: the one they opened, or once it was given away any that is free."""
+def _lock_own_place(assignment: Assignment, user: User) -> tuple[Assignment, LabelMember]:
+    """The person's place of this item, locked: the one they opened, or once it was given away any that is free.
+
+    Whether they may still label is looked at behind the lock: who ends their work waits for it, or is seen.
+    """
     places = (
         Assignment.objects.select_for_update(of=("self",))
-        .for_page()
+        .select_related("item")
         .filter(label_project=assignment.label_project_id, item=assignment.item_id)
     )
     own = places.filter(annotator=user).first()
-    if own is not None:
-        return own
-    free = places.filter(status=Assignment.Status.FREE).order_by("place").first()
-    if free is None:
-        # The same person's other tab may have taken the last free place while this one waited for it.
-        own = places.filter(annotator=user).first()
-        if own is None:
-            raise NoLongerYoursError
-        return own
-    free.annotator = user
-    free.opened_at = timezone.now()
-    free.orders = orders_for(free, user)
-    return free
+    free = None if own else places.filter(status=Assignment.Status.FREE).order_by("place").first()
+    # The same person's other tab may have taken the last free place while this one waited for it.
+    place = own or free or places.filter(annotator=user).first()
+    if place is None:
+        raise NoLongerYoursError
+    place.label_project = assignment.label_project
+    member = member_for(place.label_project, user)
+    if place.status == Assignment.Status.FREE:
+        place.annotator = user
+        place.opened_at = timezone.now()
+        set_shown(place, member)
+    return place, member
+
+
+def _sent_before(sent: Submission, place: Assignment) -> bool:
+    before = Submission.objects.filter(pk=sent.pk).first()
+    if before is not None and (before.assignment_id, before.digest) != (place.pk, sent.digest):
+        raise KeyReusedError
+    return before is not None
+
+
+def _refuse_unless_changeable(place: Assignment) -> None:
+    if not place.label_project.is_open:
+        raise RefusedError("Labelling is closed. What you typed is kept and comes back when it opens again.")
+    if place.status == Assignment.Status.INVALID:
+        raise RefusedError("The researchers have left this item out of your work; its answers stay as they are.")
+    if place.purpose == Assignment.Purpose.TRAINING and place.status == Assignment.Status.SUBMITTED:
+        raise RefusedError("You have seen the right answers to this training item, so yours stay as they are.")
 
 
 def _record(
     place: Assignment, respondent: Respondent, values: Mapping[str, Any], now: datetime, seconds: float | None
 ) -> None:
     project = place.label_project.project
-    conditions = {
-        order: get_condition(project=project, factors={"option_order": order} if order else {})
-        for order in {_shown_order(place, code) for code in values}
-    }
+    factors = {code: _factors(place, code) for code in values}
+    conditions = {key: get_condition(project=project, factors=dict(key)) for key in set(factors.values())}
     record_many(
         project=project,
         instrument=place.label_project.instrument,
@@ -142,7 +205,7 @@ def _record(
                 item_id=place.item_id,
                 question=code,
                 value=value,
-                condition_id=conditions[_shown_order(place, code)].pk,
+                condition_id=conditions[factors[code]].pk,
                 sample=place.label_project.sample,
                 answered_at=now,
                 seconds=seconds,
@@ -151,18 +214,53 @@ def _record(
             for code, value in values.items()
         ],
     )
-    emptied = set(standing_values(SourceKind.ASSIGNMENT, place.pk)) - set(values)
-    if emptied:
-        withdraw(source_kind=SourceKind.ASSIGNMENT, source_id=place.pk, questions=emptied)
 
 
-def _shown_order(place: Assignment, code: str) -> str:
-    return "|".join(place.orders.get(code, ()))
+def _factors(place: Assignment, code: str) -> tuple[tuple[str, str], ...]:
+    """What differs from person to person while they answer: option order, and how a suggestion was shown."""
+    order = "|".join(place.orders.get(code, ()))
+    suggestion = place.suggested_as if code in place.suggested else ""
+    return tuple((name, value) for name, value in (("option_order", order), ("suggestion", suggestion)) if value)
 
 
 def _seconds(place: Assignment, now: datetime) -> float | None:
     """From opening to submitting the whole form, for the first submission; later changes have no time of their own."""
     return (now - place.opened_at).total_seconds() if place.opened_at else None
+
+
+def _finish(place: Assignment, status: Assignment.Status, now: datetime) -> None:
+    place.status, place.lease_until = status, None
+    place.finished_at = place.finished_at or now
+    latest = Guidelines.objects.filter(label_project=OuterRef("label_project")).values("version")[:1]
+    Assignment.objects.filter(pk=place.pk).update(
+        status=place.status,
+        lease_until=None,
+        finished_at=place.finished_at,
+        annotator=place.annotator_id,
+        opened_at=place.opened_at,
+        orders=place.orders,
+        suggested=place.suggested,
+        suggested_as=place.suggested_as,
+        skip_reason=place.skip_reason,
+        guidelines_version=Coalesce("guidelines_version", Subquery(latest)),
+    )
+
+
+def _rank_by_dispute(place: Assignment) -> None:
+    """Hand out the item's free places earlier, the more its answers disagree."""
+    of_item = Assignment.objects.filter(label_project=place.label_project_id, item=place.item_id)
+    submitted = of_item.filter(purpose=Assignment.Purpose.LABEL, status=Assignment.Status.SUBMITTED)
+    standing = Response.objects.filter(
+        source_kind=SourceKind.ASSIGNMENT, source_id__in=submitted.values("pk"), superseded_by=None
+    )
+    values = defaultdict(list)
+    for question, value in standing.values_list("question", "value"):
+        values[question].append(value)
+    free = of_item.filter(status=Assignment.Status.FREE).order_by("pk").select_for_update(of=("self",))
+    disputed = disagreement(values)
+    for other in free:
+        other.rank = disputed_rank(other.rank, disputed)
+        other.save(update_fields=["rank"])
 
 
 def save_draft(assignment: Assignment, user: User, answers: Mapping[str, Any], *, changing: bool = False) -> bool:
@@ -197,14 +295,18 @@ def skip(assignment: Assignment, user: User, reason: str) -> Assignment:
     reason = reason.replace("\x00", "").strip()[:TEXT_LIMIT]
     if not reason:
         raise RefusedError("Say in a few words why you skip this item.")
-    place = Assignment.objects.select_for_update(of=("self",)).for_page().filter(pk=assignment.pk).get()
+    place = Assignment.objects.select_for_update().get(pk=assignment.pk)
     if place.annotator_id != user.pk:
         raise NoLongerYoursError
+    place.label_project = assignment.label_project
+    member = member_for(place.label_project, user)
     if place.status == Assignment.Status.SUBMITTED:
         raise RefusedError("You have already submitted answers for this item; change them instead of skipping it.")
-    place.status, place.lease_until, place.skip_reason = Assignment.Status.SKIPPED, None, reason
-    place.finished_at = place.finished_at or timezone.now()
-    place.save(update_fields=["status", "lease_until", "skip_reason", "finished_at"])
+    _refuse_unless_changeable(place)
+    place.skip_reason = reason
+    _finish(place, Assignment.Status.SKIPPED, timezone.now())
+    if place.purpose == Assignment.Purpose.TRAINING:
+        settle_training(member)
     return place
 
 

@@ -6,7 +6,10 @@ from typing import Any
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from annotation.models import Assignment, Draft, LabelProject
+from annotation.models import Assignment, Draft, KnownAnswer, LabelMember, LabelProject
+from annotation.services.known_answers import next_known
+from annotation.services.members import cap_of, member_for
+from annotation.suggestions import suggestions_for
 from materials.presentation import item_orders
 from projects.models import User
 
@@ -20,17 +23,19 @@ RETURNING id, item_id, NULL::bigint"""
 TAKE = """
 WITH chosen AS (
   SELECT place.id, place.annotator_id FROM annotation_assignment place
-  WHERE place.label_project_id = %(label_project)s AND {usable}
+  WHERE place.label_project_id = %(label_project)s AND place.purpose = 'label' AND {usable}
     AND NOT EXISTS (SELECT 1 FROM annotation_assignment mine WHERE mine.label_project_id = %(label_project)s
                     AND mine.item_id = place.item_id AND mine.annotator_id = %(user)s)
   ORDER BY place.rank, place.place LIMIT 1
   FOR UPDATE SKIP LOCKED
 )
 UPDATE annotation_assignment taken
-SET status = 'leased', annotator_id = %(user)s, opened_at = %(now)s, lease_until = %(until)s, orders = '{{}}'
+SET status = 'leased', annotator_id = %(user)s, opened_at = %(now)s, lease_until = %(until)s
 FROM chosen WHERE taken.id = chosen.id
 RETURNING taken.id, taken.item_id, chosen.annotator_id"""
 
+# Items that answers disagree about have ranks below zero, whichever items the person has come to.
+DISPUTED = TAKE.format(usable="place.status = 'free' AND place.rank < 0")
 # Free places behind a person's furthest item are rare (given back ones), so looking ahead first keeps the claim as fast
 # after a hundred thousand items as at the first: it does not step over the places of items they have had.
 AHEAD = TAKE.format(
@@ -44,38 +49,53 @@ RUN_OUT = TAKE.format(usable="place.status = 'leased' AND place.lease_until < %(
 
 
 def claim_next(label_project: LabelProject, user: User) -> Assignment | None:
-    """The person's open place, or a free one of an item they have not had, or one whose holder's lease ran out.
+    """The person's open place, or an item whose answers are known and due, or a free place of an item they have not
+    had, or one whose holder's lease ran out.
 
-    None when the project is closed or nothing is left for this person.
+    None when the project is closed, the person has labelled as many as they may, or nothing is left for them. Raises
+    MembershipRefusedError with a sentence for somebody who may not label here.
     """
     if not label_project.is_open:
         return None
+    member = member_for(label_project, user)
     for attempt in range(3):
         try:
             with transaction.atomic():
-                return _claim(label_project, user, timezone.now())
+                return _claim(member, timezone.now())
         except IntegrityError:  # another tab of the same person was faster; what it got is found on the next round
             if attempt == 2:
                 raise
     return None
 
 
-def _claim(label_project: LabelProject, user: User, now: datetime) -> Assignment | None:
-    values = {
-        "label_project": label_project.pk,
-        "user": user.pk,
-        "now": now,
-        "until": now + timedelta(minutes=label_project.lease_minutes),
-    }
-    for statement in (RENEW, AHEAD, BEHIND, RUN_OUT):
-        row = _one_row(statement, values)
-        if row is not None:
+def _claim(member: LabelMember, now: datetime) -> Assignment | None:
+    label_project = member.label_project
+    until = now + timedelta(minutes=label_project.lease_minutes)
+    values = {"label_project": label_project.pk, "user": member.user_id, "now": now, "until": until}
+    if row := _one_row(RENEW, values):
+        return _place(label_project, row[0])
+    cap = cap_of(member)
+    handled = labelled(member) if label_project.gold_every or cap is not None else 0
+    known = next_known(member, handled)
+    if known is not None:
+        return _place_of_known(member, known, now, until)
+    if cap is not None and handled >= cap:
+        return None
+    disputed = (DISPUTED,) if label_project.order == LabelProject.Order.MOST_DISPUTED else ()
+    for statement in (*disputed, AHEAD, BEHIND, RUN_OUT):
+        if row := _one_row(statement, values):
             pk, item, former_holder = row
             if former_holder is not None:
                 # Their draft waits for them; an empty one still tells a late submit that the place was theirs once.
                 Draft.objects.get_or_create(label_project=label_project, item_id=item, annotator_id=former_holder)
-            return _with_orders(Assignment.objects.for_page().get(pk=pk), user)
+            return _prepared(_place(label_project, pk), member)
     return None
+
+
+def labelled(member: LabelMember) -> int:
+    """How many ordinary items the person has submitted or skipped; costs a scan of their places."""
+    ordinary = Assignment.objects.of(member.label_project_id, member.user_id).filter(purpose=Assignment.Purpose.LABEL)
+    return ordinary.finished().count()
 
 
 def _one_row(statement: str, values: dict[str, Any]) -> tuple[Any, ...] | None:
@@ -84,16 +104,47 @@ def _one_row(statement: str, values: dict[str, Any]) -> tuple[Any, ...] | None:
         return cursor.fetchone()
 
 
-def orders_for(assignment: Assignment, user: User) -> dict[str, list[str]]:
+def _place(label_project: LabelProject, pk: int) -> Assignment:
+    place = Assignment.objects.select_related("item").get(pk=pk)
+    place.label_project = label_project
+    return place
+
+
+def _place_of_known(member: LabelMember, known: KnownAnswer, now: datetime, until: datetime) -> Assignment:
+    place = Assignment.objects.create(
+        label_project=member.label_project,
+        item=known.item,
+        place=-member.pk,
+        purpose=known.purpose,
+        rank=0,
+        annotator_id=member.user_id,
+        status=Assignment.Status.LEASED,
+        opened_at=now,
+        lease_until=until,
+    )
+    return _prepared(place, member)
+
+
+def orders_for(assignment: Assignment, user_id: int) -> dict[str, list[str]]:
     """The person's option orders on the item, whichever of its places they got; drawn again they are the same."""
     label_project = assignment.label_project
-    key = f"{label_project.seed}/{label_project.slug}/{user.pk}/{assignment.item.external_id}"
+    key = f"{label_project.seed}/{label_project.slug}/{user_id}/{assignment.item.external_id}"
     return item_orders(label_project.instrument.questionnaire, key=key)
 
 
-def _with_orders(assignment: Assignment, user: User) -> Assignment:
-    orders = orders_for(assignment, user)
-    if orders != assignment.orders:
-        assignment.orders = orders
-        assignment.save(update_fields=["orders"])
-    return assignment
+def set_shown(place: Assignment, member: LabelMember) -> None:
+    """What the person sees on the item besides its content: option orders and, if they may see them, suggestions."""
+    label_project = place.label_project
+    place.orders = orders_for(place, member.user_id)
+    seen = label_project.suggestions if member.sees_suggestions else LabelProject.Suggestions.NONE
+    shown = seen != LabelProject.Suggestions.NONE
+    place.suggested = suggestions_for(label_project, [place.item_id]).get(place.item_id, {}) if shown else {}
+    place.suggested_as = seen if place.suggested else ""
+
+
+def _prepared(place: Assignment, member: LabelMember) -> Assignment:
+    before = place.orders, place.suggested, place.suggested_as
+    set_shown(place, member)
+    if before != (place.orders, place.suggested, place.suggested_as):
+        place.save(update_fields=["orders", "suggested", "suggested_as"])
+    return place

@@ -7,14 +7,16 @@ export class Sender {
   /** `frame` is the element with data-person, data-login-url and data-work-url. */
   constructor(frame) {
     this.loginUrl = frame.dataset.loginUrl;
-    this.store = `labels of ${frame.dataset.person} at ${frame.dataset.workUrl}`;
+    this.person = frame.dataset.person;
+    this.store = `labels of ${this.person} at ${frame.dataset.workUrl}`;
     this.draftStore = `draft, ${this.store}`;
     this.timer = 0;
   }
 
-  /** {state: "ok" | "offline" | "login" | "refused", status, text, url}; never throws. */
+  /** {state: "ok" | "offline" | "login" | "refused", status, text, url}; never throws. Whoever logs in as somebody else
+   *  meanwhile gets "login" as well, with the server's words in `text`: what waits here is not theirs to send. */
   async fetch(url, { body, outlive = false } = {}) {
-    const headers = { "X-Part": "work" };
+    const headers = { "X-Part": "work", "X-Person": this.person };
     const keepalive = outlive && body.toString().length < MOST_KEPT_ALIVE;
     if (body && !token()) return { state: "login" }; // the cookies are gone, and the login with them
     if (body) headers["X-CSRFToken"] = token();
@@ -24,6 +26,7 @@ export class Sender {
       if (response.type === "opaqueredirect") return { state: "login" };
       const text = await response.text();
       const part = response.headers.get("X-Location");
+      if (response.status === 401) return { state: "login", text };
       if (response.status >= 500) return { state: "offline", status: response.status };
       const state = response.ok || part ? "ok" : "refused";
       return { state, status: response.status, text, url: part };
@@ -90,10 +93,16 @@ function token() {
 /** Fill the form with what `formBody` took from it. */
 export function refill(form, body) {
   const values = new URLSearchParams(body);
-  for (const input of form.querySelectorAll("[data-question] :is(input, textarea)")) {
+  for (const input of form.querySelectorAll("[data-question] :is(input, select, textarea)")) {
     if (input.matches("[type=radio], [type=checkbox]")) input.checked = values.getAll(input.name).includes(input.value);
     else input.value = values.get(input.name) ?? "";
   }
+}
+
+/** A new key for what is sent: as the browser's own, which pages without HTTPS do not have. */
+export function drawKey() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 export function formBody(form) {

@@ -1,13 +1,23 @@
 /* The annotator's page: keys, drafts, and the next item in the answer to each submit. Without it the forms work as forms. */
 
+import { Keys } from "./annotate-keys.js";
 import { Questions } from "./annotate-questions.js";
-import { Sender, formBody, refill } from "./annotate-send.js";
+import { Sender, drawKey, formBody, refill } from "./annotate-send.js";
 
 const DRAFT_PAUSE = 400; // milliseconds after the last change of a text; choices are saved at once
 const frame = document.querySelector("[data-work-frame]");
 const notice = frame.querySelector("[data-work-notice]");
 const sender = new Sender(frame);
+const keys = new Keys({
+  dialog: document.getElementById("keys"),
+  person: sender.person,
+  taken: (key) => [...frame.querySelectorAll("[data-hotkey]")].some((option) => option.dataset.hotkey === key),
+});
+const back = new BroadcastChannel("logged in again");
 let questions;
+let undoNext = false; // undo was asked for while a submit was on its way
+let looked = 0; // milliseconds with the item before the person, until it was last hidden
+let lookingSince = 0;
 let busy = false;
 let draftTimer = 0;
 let drafting = Promise.resolve();
@@ -24,6 +34,8 @@ function ready() {
     scheduleDraft(0);
   }
   questions = new Questions(work());
+  keys.show();
+  [looked, lookingSince] = [0, performance.now()];
 }
 
 function show({ text, url }) {
@@ -31,6 +43,8 @@ function show({ text, url }) {
   tell("");
   work().outerHTML = text;
   if (url) history.replaceState(null, "", url);
+  const guidelines = work().querySelector("[data-new-guidelines]");
+  if (guidelines) document.querySelector("#guidelines [data-guidelines]").replaceChildren(guidelines.content);
   ready();
   const summary = work().querySelector("[data-error-summary]");
   (summary ?? work()).focus({ preventScroll: true });
@@ -52,7 +66,7 @@ function tell(sentence, { login = false } = {}) {
 }
 
 function explain(result, { kept }) {
-  if (result.state === "login") tell(`Your login has ended. ${kept}`, { login: true });
+  if (result.state === "login") tell(`${result.text || "Your login has ended."} ${kept}`, { login: true });
   else if (result.state === "offline") tell(`The server cannot be reached. ${kept}`);
   else tell(result.text && result.status === 409 ? result.text : "The server refused this. Reload the page; what you typed is saved as far as the mark said.");
 }
@@ -73,11 +87,15 @@ async function submit(form) {
   forgetTimer();
   busy = true;
   await drafting; // a draft on its way must not arrive after its own submit
-  sender.keep(form.action, formBody(form));
+  const body = formBody(form);
+  body.set("seconds", ((looked + started - lookingSince) / 1000).toFixed(2));
+  sender.keep(form.action, body);
   sender.dropDraft();
   await deliver();
   busy = false;
   performance.measure("next-item", { start: started, end: performance.now() });
+  if (undoNext) press(keys.all.undo, document.body);
+  undoNext = false;
 }
 
 async function deliver() {
@@ -96,6 +114,13 @@ async function retry() {
   busy = true;
   await deliver();
   busy = false;
+}
+
+/** Somebody logged in again in another tab. */
+function resume(person) {
+  if (person !== sender.person) return tell("Somebody else is logged in now. Your answers are kept on this device.", { login: true });
+  if (sender.unsaved && answers()) scheduleDraft(0);
+  retry();
 }
 
 function scheduleDraft(pause) {
@@ -190,6 +215,7 @@ frame.addEventListener("input", (event) => {
   if (option) questions.moveOn(question);
   else questions.update();
   changed();
+  answers().elements.key.value = drawKey(); // a key belongs to what is sent under it
   scheduleDraft(option ? 0 : DRAFT_PAUSE);
 });
 
@@ -198,11 +224,19 @@ frame.addEventListener("focusin", (event) => {
   if (question && event.target.matches(":focus-visible")) questions.turnTo(question);
 });
 
-document.addEventListener("visibilitychange", () => document.visibilityState === "hidden" && flushDraft());
+document.addEventListener("visibilitychange", () => {
+  if (document.visibilityState === "visible") {
+    lookingSince = performance.now();
+    return;
+  }
+  looked += performance.now() - lookingSince;
+  flushDraft();
+});
 window.addEventListener("beforeunload", () => (leaving = true));
 window.addEventListener("pagehide", lastDraft);
 window.addEventListener("online", retry);
 window.addEventListener("focus", retry);
+back.addEventListener("message", (event) => resume(event.data));
 
 document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || document.querySelector("dialog[open]")) return;
@@ -216,30 +250,36 @@ document.addEventListener("keydown", (event) => {
   if (press(event.key, target)) event.preventDefault();
 });
 
-/** What a key does outside text fields; whether it did anything. */
+/** What a key does outside text fields; whether it did anything. An option's key goes before an action's. */
 function press(key, target) {
   const letter = key.length === 1 ? key.toLowerCase() : key;
-  if (key === "Enter") {
-    if (!answers() || target.closest("a, button, summary")) return false;
-    answers().requestSubmit();
-    return true;
-  }
-  if (letter.length === 1 && questions.press(letter)) return true;
-  if (letter === "t") {
+  if ((letter.length === 1 || key === "Backspace") && questions.press(letter)) return true;
+  const action = keys.action(key);
+  if (action === "undo" && busy) return (undoNext = true);
+  if (action === "submit") return goOn(target);
+  if (action === "text") {
     const field = questions.nextText();
     field?.focus();
     return Boolean(field);
   }
-  const ids = { g: "guidelines", "?": "keys" };
-  if (letter in ids) {
-    const dialog = document.getElementById(ids[letter]);
+  if (action === "guidelines" || action === "keys") {
+    const dialog = document.getElementById(action);
     dialog?.showModal();
     return Boolean(dialog);
   }
-  const name = letter === "u" ? "ArrowLeft" : letter;
-  const link = frame.querySelector(`[data-key="${CSS.escape(name)}"]:not([hidden])`);
+  const name = action === "undo" ? "back" : action;
+  const link = name && frame.querySelector(`[data-action="${name}"]:not([hidden])`);
   link?.click();
   return Boolean(link);
+}
+
+/** Submit, or leave a page that only has to be read. */
+function goOn(target) {
+  if (target.closest("a, button, summary")) return false;
+  const on = frame.querySelector("[data-on]");
+  if (on) on.click();
+  else answers()?.requestSubmit();
+  return Boolean(on ?? answers());
 }
 
 ready();

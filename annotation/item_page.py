@@ -1,0 +1,240 @@
+"""What the annotator's pages show: an item with its questions, a training item's feedback, guidelines, own answers."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+from annotation.models import Assignment, Draft, Flag, Guidelines, LabelProject
+from annotation.progress import Progress
+from annotation.services import Judged, orders_for
+from annotation.suggested import AUDITED, PRESELECTED, Suggested, audits_of, show_suggestions
+from materials.models import Item
+from materials.presentation import Part, ShownQuestion, item_parts, pairs, shown_questions
+from materials.questions import span_fields
+from projects.markdown import render_markdown
+from projects.models import User
+from responses.models import Response, SourceKind
+from responses.querysets import standing_values
+from responses.showing import value_text
+
+TITLE_LENGTH = 80  # characters of an item's text in a list
+
+
+class Key(NamedTuple):
+    """What a key does on the item page, until the person gives it another one."""
+
+    action: str
+    key: str
+    does: str
+
+
+KEYS = (
+    Key("submit", "Enter", "Submit, or go on; in a text of several lines with Ctrl"),
+    Key("back", "←", "Go back through your own answers"),
+    Key("forward", "→", "Go forward through them"),
+    Key("undo", "U", "Undo: back to what you did last, to change it"),
+    Key("text", "T", "Write in the next text field; Esc leaves it"),
+    Key("skip", "S", "Skip this item and say why"),
+    Key("flag", "F", "Flag this item for the researchers"),
+    Key("guidelines", "G", "Guidelines"),
+    Key("keys", "?", "This list"),
+)
+
+
+def item_page(
+    place: Assignment,
+    user: User,
+    progress: Progress,
+    *,
+    typed: Mapping[str, Any] | None = None,
+    errors: Mapping[str, str] | None = None,
+    changing: bool | None = None,
+) -> dict[str, Any]:
+    """The item with what is known of this person's answers: just typed, else their draft, else submitted."""
+    label_project = place.label_project
+    own = place.annotator_id == user.pk  # what somebody else did with the place since must not show
+    orders = place.orders if own else orders_for(place, user.pk)
+    submitted = own and place.status == Assignment.Status.SUBMITTED
+    if typed is None:
+        typed = _known_answers(place, user, submitted=submitted)
+    questions = _questions(place, orders, typed, errors or {}, suggested=place.suggested if own else {})
+    return _item(place, orders) | {
+        "place": place,
+        "key": uuid4(),
+        "questions": questions,
+        "changing": submitted if changing is None else changing,
+        "errors": [
+            {"text": f"{shown.question.legend} {shown.question.error}", "target": shown.question.name}
+            for shown in questions
+            if shown.question.error
+        ],
+        "flags": Flag.objects.filter(label_project=label_project, item=place.item, annotator=user),
+        "news": _has_news(label_project, place, progress),
+        "previous": Assignment.objects.before(place, user) if place.finished_at and own else progress.last,
+        "following": Assignment.objects.after(place, user),
+    }
+
+
+def _known_answers(place: Assignment, user: User, *, submitted: bool) -> Mapping[str, Any]:
+    draft = Draft.objects.filter(label_project=place.label_project, item=place.item_id, annotator=user).first()
+    if draft and draft.answers:
+        answers: dict[str, Any] = draft.answers
+        return answers
+    if submitted:
+        standing = standing_values(SourceKind.ASSIGNMENT, place.pk)
+        return standing | (audits_of(place.suggested, standing) if place.suggested_as == AUDITED else {})
+    return place.suggested if place.suggested_as == PRESELECTED else {}
+
+
+def _questions(
+    place: Assignment,
+    orders: Mapping[str, list[str]],
+    typed: Mapping[str, Any],
+    errors: Mapping[str, str],
+    *,
+    suggested: Mapping[str, Any],
+) -> list[Suggested]:
+    questionnaire, content = place.label_project.instrument.questionnaire, place.item.content
+    questions = shown_questions(questionnaire, content, orders=orders, answers=typed, errors=errors)
+    says = {
+        shown.code: _in_words(shown, questionnaire[shown.code], suggested[shown.code], content)
+        for shown in questions
+        if shown.code in suggested
+    }
+    return show_suggestions(questions, says=says, shown_as=place.suggested_as, answers=typed)
+
+
+def _in_words(shown: ShownQuestion, question: Any, value: Any, content: Mapping[str, Any]) -> str:
+    """The label that the page's option has, which for a pair is its side; else the value as answers are shown."""
+    labels = {option.code: option.label for option in shown.options}
+    return labels.get(str(value)) or value_text(question, value, content)
+
+
+def _item(place: Assignment, orders: Mapping[str, list[str]]) -> dict[str, Any]:
+    label_project, content = place.label_project, place.item.content
+    questionnaire = label_project.instrument.questionnaire
+    sides = pairs(questionnaire, content, orders, label_project.item_fields)
+    apart = [field for pair in sides for field in pair]
+    marked = span_fields(questionnaire.questions)
+    return {
+        "parts": item_parts(content, label_project.item_fields, without=apart, marked=marked),
+        "pairs": list(sides.values()),
+    }
+
+
+def _has_news(label_project: LabelProject, place: Assignment, progress: Progress) -> bool:
+    """Whether there are newer guidelines than those under which the person last finished an item."""
+    if place.finished_at or progress.guidelines_version is None:
+        return False
+    current: int | None = getattr(label_project, "guidelines_version", None)
+    return current is not None and current > progress.guidelines_version
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A question of a training item: what was answered and what is right, in words."""
+
+    text: str
+    given: str
+    right: bool
+    right_answers: str
+
+
+def feedback_page(place: Assignment, user: User, judged: Judged) -> dict[str, Any]:
+    """The training item with the person's answers, the right ones, and why."""
+    questionnaire, content = place.label_project.instrument.questionnaire, place.item.content
+    given = standing_values(SourceKind.ASSIGNMENT, place.pk)
+
+    def words(code: str, value: Any) -> str:
+        return value_text(questionnaire[code], value, content)
+
+    return _item(place, place.orders) | {
+        "place": place,
+        "marked": [
+            Marked(
+                text=questionnaire[code].text,
+                given=words(code, given[code]) if code in given else "no answer",
+                right=right,
+                right_answers=" or ".join(words(code, value) for value in judged.right_answers[code]),
+            )
+            for code, right in judged.right.items()
+        ],
+        "why": render_markdown(judged.why),
+        "previous": Assignment.objects.before(place, user),
+        "following": Assignment.objects.after(place, user),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """An item of the guidelines with right answers, as pairs of the question's and the answer's words."""
+
+    parts: list[Part]
+    answers: list[tuple[str, str]]
+    why: str
+
+
+def guidelines_page(label_project: LabelProject, guidelines: Guidelines | None) -> dict[str, Any]:
+    """The text and the examples; of an item that is gone there is none. Two queries where there are examples."""
+    if guidelines is None:
+        return {"guidelines": "", "examples": []}
+    named = [example["item"] for example in guidelines.examples]
+    items = {
+        item.external_id: item for item in Item.objects.filter(dataset=label_project.dataset_id, external_id__in=named)
+    }
+    examples = [
+        _example(label_project, items[entry["item"]], entry) for entry in guidelines.examples if entry["item"] in items
+    ]
+    return {"guidelines": render_markdown(guidelines.text), "examples": examples}
+
+
+def _example(label_project: LabelProject, item: Item, entry: Mapping[str, Any]) -> Example:
+    questionnaire = label_project.instrument.questionnaire
+    return Example(
+        parts=item_parts(item.content, label_project.item_fields),
+        answers=[
+            (questionnaire[code].text, value_text(questionnaire[code], value, item.content))
+            for code, value in entry["answers"].items()
+        ],
+        why=render_markdown(entry["why"]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class OwnAnswer:
+    """A finished place in the person's list: the beginning of the item's text, and what they answered."""
+
+    place: Assignment
+    title: str
+    answers: str
+    at: datetime | None
+
+
+def own_answers(places: Sequence[Assignment]) -> list[OwnAnswer]:
+    """Places with their items loaded, as a list shows them; one query."""
+    values: dict[int, dict[str, Any]] = defaultdict(dict)
+    standing = Response.objects.filter(
+        source_kind=SourceKind.ASSIGNMENT, source_id__in=[place.pk for place in places], superseded_by=None
+    )
+    for answer in standing.only("source_id", "question", "value"):
+        values[answer.source_id or 0][answer.question] = answer.value
+    return [OwnAnswer(place, _title(place), _answers(place, values[place.pk]), place.finished_at) for place in places]
+
+
+def _title(place: Assignment) -> str:
+    parts = item_parts(place.item.content, place.label_project.item_fields)
+    text = next((part.text for part in parts if part.text), "") or "Item"
+    return text if len(text) <= TITLE_LENGTH else f"{text[:TITLE_LENGTH]}…"
+
+
+def _answers(place: Assignment, values: Mapping[str, Any]) -> str:
+    questions: Iterable[Any] = place.label_project.instrument.questionnaire.questions
+    given = (
+        value_text(question, values[question.code], place.item.content)
+        for question in questions
+        if question.code in values
+    )
+    return " · ".join(given)
