@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from materials.questions import option_codes, option_label
+from materials.questions import BEST, WORST, option_codes, option_label
 
 Orders = Mapping[str, Sequence[str]]
 AnswerMode = Literal["auto", "json", "letter", "label", "number", "sentence", "sentence_last"]
@@ -25,11 +25,11 @@ ANSWER_MODES: tuple[tuple[AnswerMode, str], ...] = (
 MINIMUM_SENTENCE = 2  # characters beside the option, as in "({letter})"
 NO_CONTENT: Mapping[str, Any] = {}
 
-_LETTERED = ("choice", "multi", "pairwise")
+_LETTERED = ("choice", "multi", "pairwise", "rank", "best_worst")
 _SINGLE = ("choice", "pairwise", "scale")
 _KINDS: dict[AnswerMode, tuple[str, ...]] = {
-    "letter": _LETTERED,
-    "label": (*_LETTERED, "scale"),
+    "letter": ("choice", "multi", "pairwise", "rank"),
+    "label": ("choice", "multi", "pairwise", "scale"),
     "number": ("scale", "number"),
     "sentence": _SINGLE,
     "sentence_last": _SINGLE,
@@ -48,7 +48,7 @@ class LetteredOption:
 def lettered_options(
     question: Any, order: Sequence[str] = (), content: Mapping[str, Any] = NO_CONTENT
 ) -> tuple[LetteredOption, ...]:
-    """The options of a choice, multi or pairwise question in the order shown; empty for all other kinds.
+    """The options of a question that has some in the order shown; empty for all other kinds.
 
     `order` holds every option code once (as `draw_orders` makes it); empty is the instrument's own order. Raises
     ValueError when it does not fit the question.
@@ -109,8 +109,9 @@ def _check_sentence(sentence: str, question: Any) -> None:
 def answer_schema(questions: Sequence[Any], orders: Orders) -> dict[str, Any]:
     """The JSON schema of the answer object: one required property per question code.
 
-    choice and pairwise: a letter; multi: a list of letters; scale: an integer within its bounds; number: a number (or
-    integer) within its bounds; text: a string. A question that is optional or shown on a condition may be null.
+    choice and pairwise: a letter; multi and rank: a list of letters; best_worst: an object of two letters; scale: an
+    integer within its bounds; number: a number (or integer) within its bounds; text: a string; span: a list of objects
+    with a passage's words and its label. A question that is optional or shown on a condition may be null.
     """
     return {
         "type": "object",
@@ -131,11 +132,13 @@ def answer_format(questions: Sequence[Any], orders: Orders, mode: AnswerMode = "
         parts = [f'"{question.code}": {_in_words(question, orders)}' for question in questions]
         return f"Answer with one JSON object and nothing else: {{{', '.join(parts)}}}."
     (question,) = questions
-    several = question.kind == "multi"
+    several = question.kind in ("multi", "rank")
     if mode == "number":
         return f"Answer with {_in_words(question, orders, alone=True)} and nothing else."
     if mode == "letter":
         wanted = "the letters of the options, separated by commas," if several else "the letter of one option"
+        if question.kind == "rank":
+            wanted = f"the letters of {_how_many(question)}, the best first, separated by commas,"
         known = _letters(question, orders)
     elif mode == "label":
         wanted = "the exact texts of the options, separated by commas," if several else "the exact text of one option"
@@ -187,6 +190,17 @@ def _property(question: Any, orders: Orders) -> dict[str, Any]:
         highest = len(letters) if question.maximum is None else question.maximum
         items = {"type": "string", "enum": letters}
         return {"type": "array", "items": items, "minItems": lowest, "maxItems": highest}
+    elif question.kind == "rank":
+        items = {"type": "string", "enum": _letters(question, orders)}
+        schema = {"type": "array", "items": items, "minItems": question.places, "maxItems": question.places}
+    elif question.kind == "best_worst":
+        letter = {"type": "string", "enum": _letters(question, orders)}
+        schema = _object({BEST: letter, WORST: letter})
+    elif question.kind == "span":
+        labels = [label.code for label in question.labels]
+        items = _object({"text": {"type": "string"}, "label": {"type": "string", "enum": labels}})
+        schema = {"type": "array", "items": items, "minItems": 1 if question.required else 0}
+        schema |= {"maxItems": question.most} if question.most else {}
     elif question.kind in ("scale", "number"):
         bounds = {"minimum": question.minimum, "maximum": question.maximum}
         whole = question.kind == "scale" or question.integer
@@ -199,6 +213,26 @@ def _property(question: Any, orders: Orders) -> dict[str, Any]:
         if "enum" in schema:
             schema["enum"] = [*schema["enum"], None]
     return schema
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+def _how_many(question: Any) -> str:
+    return f"the best {question.top} options" if getattr(question, "top", None) else "all options"
+
+
+def _marks_in_words(question: Any) -> str:
+    if question.kind != "span":
+        return ""
+    labels = _listed([label.code for label in question.labels])
+    means = "; ".join(f"{label.code}: {label.text}" for label in question.labels if label.text != label.code)
+    limit = f" of at most {question.most}" if question.most else ""
+    return (
+        f'a list{limit} of {{"text": words copied exactly from {question.field}, "label": one of {labels}}}'
+        f"{f' ({means})' if means else ''}"
+    )
 
 
 def _in_words(question: Any, orders: Orders, *, alone: bool = False) -> str:
@@ -217,5 +251,8 @@ def _in_words(question: Any, orders: Orders, *, alone: bool = False) -> str:
         "scale": f"a whole number{bounds}",
         "number": f"a {'whole ' if whole else ''}number{bounds}",
         "text": "a text",
+        "rank": f"a list of letters among {letters} that puts {_how_many(question)} in order, the best first",
+        "best_worst": f'{{"best": one of {letters}, "worst": another of them}}',
+        "span": _marks_in_words(question),
     }[question.kind]
     return f"{words} or null" if _may_be_null(question) and not alone else words

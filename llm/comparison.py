@@ -17,7 +17,7 @@ from llm.selection import planned_items
 
 MOST_CALLS = 50_000  # of each side
 PAGE = 50
-OPEN_KINDS = ("text", "number")
+OPEN_KINDS = ("text", "number", "span")
 
 PAIRS = """
 WITH item AS MATERIALIZED (SELECT id, position FROM materials_item WHERE id = ANY(%(items)s)),

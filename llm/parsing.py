@@ -33,6 +33,7 @@ from llm.replytext import (
     split_think,
 )
 from materials.questions import TIE, AnswerError, check_value, is_shown
+from materials.spans import find_quote
 
 __all__ = [
     "ANSWER_MODES",
@@ -83,7 +84,8 @@ def parse_reply(
 
     auto: a JSON object; without one, a single question may be answered in words.
     json: a JSON object.
-    letter, label: the letter, or nothing but the text, of one option (multi: a list of them, separated by commas).
+    letter, label: the letter, or nothing but the text, of one option (multi and rank: a list of them, separated by
+        commas).
     number: nothing but a number.
     sentence: exactly one of the sentences made from `sentence`, as written; two different ones are unparsed.
     sentence_last: the last of them, whatever their case, quotes and kind of punctuation.
@@ -165,19 +167,41 @@ def _read_all(
         if not is_shown(question, values):
             continue
         raw = found.get(question.code)
-        value = check_value(question, None if raw is None else _read_value(raw, question, orders, content))
+        value = check_value(question, None if raw is None else _read_value(raw, question, orders, content), content)
         if value is not None:
             values[question.code] = value
     return values
 
 
 def _read_value(raw: Any, question: Any, orders: Orders, content: Mapping[str, Any]) -> Any:
+    if question.kind == "span":
+        return _located(raw, question, content)
     options = lettered_options(question, orders.get(question.code, ()), content)
     if not options:
         return raw
-    if question.kind == "multi":
+    if question.kind == "best_worst" and isinstance(raw, dict):
+        return {place: _read_option(entry, question, options) for place, entry in raw.items()}
+    if question.kind == "rank" and not isinstance(raw, list):
+        raise UnclearError(f"{question.code}: give a list of letters, the best first.")
+    if question.kind in ("multi", "rank"):
         return [_read_option(entry, question, options) for entry in (raw if isinstance(raw, list) else [raw])]
     return _read_option(raw, question, options)
+
+
+def _located(raw: Any, question: Any, content: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The passages that a list of quotes with labels means, each of which must stand in the text exactly once."""
+    names = {name.casefold(): label.code for label in question.labels for name in (label.text, label.code)}
+    text, spans = question.text_of(content), []
+    for entry in raw if isinstance(raw, list) else [raw]:
+        quote, label = (entry.get("text"), entry.get("label")) if isinstance(entry, dict) else (None, None)
+        if not isinstance(quote, str) or not isinstance(label, str):
+            raise UnclearError(f'{question.code}: give a list of {{"text": ..., "label": ...}}.')
+        try:
+            start, end = find_quote(text, quote)
+        except ValueError as error:
+            raise UnclearError(f"{question.code}: {error}") from error
+        spans.append({"start": start, "end": end, "label": names.get(label.strip().casefold(), label)})
+    return spans
 
 
 def _read_option(raw: Any, question: Any, options: Sequence[LetteredOption]) -> str:
@@ -236,7 +260,7 @@ def _read_multi_words(text: str, question: Any, options: Sequence[LetteredOption
 
 
 def _read_letters(text: str, question: Any, options: Sequence[LetteredOption]) -> tuple[Any, ParsedMode]:
-    if question.kind == "multi":
+    if question.kind in ("multi", "rank"):
         return [_read_letter(entry, question, options) for entry in _entries(text)], "letter"
     if len(_by_letter_and_text(text, options)) > 1:
         raise UnclearError(f"{question.code}: {text[:80]!r} names one option by its letter and another by its text.")
@@ -288,6 +312,10 @@ def _read_number_words(text: str, question: Any, options: Sequence[LetteredOptio
     return float(number.group(1)), "number"
 
 
+def _read_no_words(text: str, question: Any, options: Sequence[LetteredOption]) -> tuple[Any, ParsedMode]:
+    raise UnclearError(f"{question.code}: the reply holds no JSON object with the answer.")
+
+
 def _read_text_words(text: str, question: Any, options: Sequence[LetteredOption]) -> tuple[Any, ParsedMode]:
     return text, "text"
 
@@ -312,7 +340,7 @@ def _read_sentence(
 
 
 def _entries(text: str) -> list[str]:
-    entries = re.split(r"\s*(?:,|;|\n|\band\b)\s*", _short(marked_answer(text)))
+    entries = re.split(r"\s*(?:,|;|>|\n|\band\b)\s*", _short(marked_answer(text)))
     return [entry for entry in entries if entry]
 
 
@@ -331,6 +359,9 @@ _WORDS: dict[str, _Reader] = {
     "choice": _read_choice_words,
     "pairwise": _read_choice_words,
     "multi": _read_multi_words,
+    "rank": _read_multi_words,
+    "best_worst": _read_no_words,
+    "span": _read_no_words,
     "scale": _read_number_words,
     "number": _read_number_words,
     "text": _read_text_words,

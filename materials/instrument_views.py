@@ -14,7 +14,7 @@ from materials.previews import previews
 from materials.querysets import item_for_preview, versions
 from materials.question_examples import examples
 from materials.question_file import questions_json
-from materials.questions import text_fields
+from materials.questions import span_fields, text_fields
 from materials.services import publish_instrument
 from projects.access import MANAGERS, READERS, MemberRequest, project_view
 from projects.models import Project
@@ -66,7 +66,12 @@ def _shown(project: Project, instrument: Instrument) -> dict[str, Any]:
     return {
         "item": item,
         "missing": "" if item else ", ".join(text_fields(questionnaire.questions)),
-        "parts": item_parts(content, [], without=[field for pair in sides for field in pair]),
+        "parts": item_parts(
+            content,
+            [],
+            without=[field for pair in sides for field in pair],
+            marked=span_fields(questionnaire.questions),
+        ),
         "pairs": list(sides.values()) if item else [],
         "questions": shown_questions(questionnaire, content, orders=orders, answers={}, errors={}),
         "previews": previews(project, instrument, content) if item else [],

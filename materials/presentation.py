@@ -4,24 +4,69 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
+
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
 
 from materials.keys import form_keys
-from materials.questions import Questionnaire, draw_orders, option_codes, option_label
+from materials.questions import BEST, FIRST, SECOND, WORST, Questionnaire, draw_orders, option_codes, option_label
+from materials.rich_text import render_rich_text
+from materials.spans import write_spans
 
 PREFIX = "answer_"  # of the names of form fields; codes are the instrument's to choose and may be any word
 SIDES = ("A", "B")
 INLINE_LABEL = 10  # characters; longer options stand below one another
+LONG_LIST, KEPT_FIRST, KEPT_LAST = 12, 3, 4  # entries of a list that folds, and those that stay before and after
+SPEAKERS, SPOKEN = {"role", "speaker", "from"}, {"content", "text", "value"}  # fields of a turn of a dialogue
+
+
+class Entry(NamedTuple):
+    """One of a list: a text, or a turn of a dialogue with its speaker. `html` is the text as Markdown."""
+
+    text: str
+    speaker: str = ""
+    html: str = ""
+
+
+class Run(NamedTuple):
+    """Entries in a row, the first of them number `start`; `folded` ones are opened by who wants to read them."""
+
+    start: int
+    entries: tuple[Entry, ...]
+    folded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A labelled piece of an item: lines of text, a list, or anything else as code."""
+    """A labelled piece of an item: lines of text, a list, or anything else as code.
+
+    `html` is the text as Markdown; `marked` the name of its field if passages of it are marked.
+    """
 
     label: str
     text: str = ""
-    entries: tuple[str, ...] = ()
+    entries: tuple[Entry, ...] = ()
     code: str = ""
+    html: str = ""
+    marked: str = ""
+
+    @property
+    def exact(self) -> SafeString:
+        """The text with every character as it is: a browser would read the two of a CR LF as one."""
+        return mark_safe(escape(self.text).replace("\r", "&#13;"))
+
+    @property
+    def runs(self) -> list[Run]:
+        """The entries; of a long list the middle is folded."""
+        if len(self.entries) <= LONG_LIST:
+            return [Run(1, self.entries)]
+        after = len(self.entries) - KEPT_LAST
+        return [
+            Run(1, self.entries[:KEPT_FIRST]),
+            Run(KEPT_FIRST + 1, self.entries[KEPT_FIRST:after], folded=True),
+            Run(after + 1, self.entries[after:]),
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +76,7 @@ class ShownOption:
     hotkey: str = ""
     shared: bool = False  # another question has an option with this key
     help: str = ""
+    given: tuple[str, ...] = ()  # its places, where each option has one
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +91,9 @@ class ShownQuestion:
     error: str = ""
     options: tuple[ShownOption, ...] = ()
     inline: bool = False
-    ends: tuple[str, ...] = ()  # of a scale without labels of its points: what the lowest and the highest mean
+    ends: tuple[str, ...] = ()  # what the lowest and the highest point of a scale or slider mean
+    places: tuple[str, ...] = ()  # of a ranking
+    marked: str = ""  # the field of the item in which passages are marked
     multiline: bool = False
     limits: Mapping[str, Any] = field(default_factory=dict)  # attributes of a number or text field
     show_if: str = ""  # JSON for the page's script
@@ -62,38 +110,85 @@ class ShownQuestion:
         return [] if self.value is None else [str(self.value)]
 
 
-def item_parts(content: Mapping[str, Any], fields: Iterable[Any], *, without: Iterable[str] = ()) -> list[Part]:
-    """The chosen fields in their order, or all of them; a chosen field that the item lacks is left out."""
-    hidden = set(without)
-    chosen = [(entry, "") if isinstance(entry, str) else (entry["field"], entry.get("label", "")) for entry in fields]
+def item_parts(
+    content: Mapping[str, Any], fields: Iterable[Any], *, without: Iterable[str] = (), marked: Iterable[str] = ()
+) -> list[Part]:
+    """The chosen fields in their order, or all of them; a chosen field that the item lacks is left out.
+
+    An entry of `fields` is a name or {"field", "label", "format"}, where the format "markdown" draws texts as Markdown.
+    Fields whose passages are `marked` are shown in any case, as they are.
+    """
+    hidden, to_mark = set(without), list(marked)
+    chosen = _chosen(fields) or {name: {} for name in content}
+    chosen |= {name: {} for name in to_mark if name not in chosen}
     return [
-        _part(label or name.replace("_", " ").capitalize(), content[name])
-        for name, label in chosen or [(name, "") for name in content]
+        _part(
+            entry.get("label") or name.replace("_", " ").capitalize(),
+            content[name],
+            rich=entry.get("format") == "markdown" and name not in to_mark,
+            marked=name if name in to_mark else "",
+        )
+        for name, entry in chosen.items()
         if name in content and name not in hidden
     ]
 
 
-def _part(label: str, value: Any) -> Part:
-    if isinstance(value, list) and all(isinstance(entry, str | int | float) for entry in value):
-        return Part(label, entries=tuple(str(entry) for entry in value))
+def _chosen(fields: Iterable[Any]) -> dict[str, dict[str, str]]:
+    """How each field is shown, by name, from entries that are names or say more."""
+    entries = [{"field": entry} if isinstance(entry, str) else entry for entry in fields]
+    return {entry["field"]: entry for entry in entries}
+
+
+def _part(label: str, value: Any, *, rich: bool = False, marked: str = "") -> Part:
+    if entries := _entries(value, rich):
+        return Part(label, entries=entries)
     if isinstance(value, dict | list):
         return Part(label, code=json.dumps(value, ensure_ascii=False, indent=2))
-    return Part(label, text="" if value is None else str(value))
+    text = "" if value is None else str(value)
+    return Part(label, text=text, html=render_rich_text(text) if rich else "", marked=marked)
+
+
+def _entries(value: Any, rich: bool) -> tuple[Entry, ...]:
+    """The texts of a list, or the turns of a dialogue; none when the value is neither."""
+    found = [_entry(entry) for entry in value] if isinstance(value, list) else []
+    if None in found:
+        return ()
+    entries = [entry for entry in found if entry is not None]
+    return tuple(entry._replace(html=render_rich_text(entry.text)) if rich else entry for entry in entries)
+
+
+def _entry(value: Any) -> Entry | None:
+    if isinstance(value, str | int | float):
+        return Entry(str(value))
+    if not isinstance(value, dict) or len(value) != 2 or not all(isinstance(part, str) for part in value.values()):
+        return None
+    speaker, spoken = SPEAKERS & set(value), SPOKEN & set(value)
+    return Entry(value[spoken.pop()], value[speaker.pop()]) if speaker and spoken else None
 
 
 def pairs(
-    questionnaire: Questionnaire, content: Mapping[str, Any], orders: Mapping[str, list[str]]
+    questionnaire: Questionnaire,
+    content: Mapping[str, Any],
+    orders: Mapping[str, list[str]],
+    fields: Iterable[Any] = (),
 ) -> dict[tuple[str, str], list[Part]]:
-    """The two texts of each pair that is compared, by its fields, on the sides on which this annotator sees them."""
+    """The two texts of each pair that is compared, by its fields, on the sides on which this annotator sees them.
+
+    `fields` say, as for `item_parts`, which of them are Markdown.
+    """
+    chosen = _chosen(fields)
     shown: dict[tuple[str, str], list[Part]] = {}
     for question in questionnaire.questions:
         if question.kind != "pairwise":
             continue
         sides = [code for code in orders.get(question.code) or option_codes(question) if code != "tie"]
-        texts = [option_label(question, code, content) for code in sides]
+        names = {FIRST: question.first_field, SECOND: question.second_field}
         shown.setdefault(
             (question.first_field, question.second_field),
-            [Part(side, text=text) for side, text in zip(SIDES, texts, strict=True)],
+            [
+                _part(side, content.get(names[code]), rich=chosen.get(names[code], {}).get("format") == "markdown")
+                for side, code in zip(SIDES, sides, strict=True)
+            ],
         )
     return shown
 
@@ -122,7 +217,7 @@ def shown_questions(
     errors: Mapping[str, str],
 ) -> list[ShownQuestion]:
     """Every question in order; those with a condition carry it, and the page's script hides and shows them."""
-    options_of = _options(questionnaire, content, orders)
+    options_of = _options(questionnaire, content, orders, answers)
     return [
         ShownQuestion(
             code=question.code,
@@ -131,18 +226,44 @@ def shown_questions(
             legend=question.text,
             help=question.help,
             optional=not question.required,
-            value=answers.get(question.code),
+            value=field_value(question, content, answers.get(question.code)),
             error=errors.get(question.code, ""),
             options=(options := options_of[question.code]),
             inline=question.kind == "pairwise"
             or max((len(option.label) for option in options), default=0) <= INLINE_LABEL,
-            ends=_ends(question),
+            ends=ends_of(question),
+            places=places_of(question),
+            marked=getattr(question, "field", ""),
             multiline=getattr(question, "multiline", False),
-            limits=_limits(question),
+            limits=limits_of(question),
             **_condition(question),
         )
         for question in questionnaire.questions
     ]
+
+
+def field_value(question: Any, content: Mapping[str, Any], given: Any) -> Any:
+    """The answer as its field holds it; passages as lines."""
+    return (
+        write_spans(given, question.text_of(content)) if question.kind == "span" and isinstance(given, list) else given
+    )
+
+
+def places_of(question: Any) -> tuple[str, ...]:
+    """What an option can be given in a question that gives out places."""
+    if question.kind == "best_worst":
+        return BEST, WORST
+    return tuple(str(place) for place in range(1, question.places + 1)) if question.kind == "rank" else ()
+
+
+def given_places(question: Any, code: str, answer: Any) -> tuple[str, ...]:
+    """The places of the option in an answer, which may be one that was refused."""
+    if question.kind == "best_worst" and isinstance(answer, dict):
+        return tuple(place for place, chosen in answer.items() if chosen == code)
+    if question.kind != "rank" or not answer:
+        return ()
+    places = answer if isinstance(answer, dict) else {entry: place for place, entry in enumerate(answer, start=1)}
+    return (str(places[code]),) if code in places else ()
 
 
 def _condition(question: Any) -> dict[str, str]:
@@ -156,49 +277,81 @@ def _condition(question: Any) -> dict[str, str]:
 
 
 def _options(
-    questionnaire: Questionnaire, content: Mapping[str, Any], orders: Mapping[str, list[str]]
+    questionnaire: Questionnaire,
+    content: Mapping[str, Any],
+    orders: Mapping[str, list[str]],
+    answers: Mapping[str, Any],
 ) -> dict[str, tuple[ShownOption, ...]]:
     """By question code; keys are drawn over the whole form."""
     questions = questionnaire.questions
-    codes = [orders.get(question.code) or list(option_codes(question)) for question in questions]
-    own = [{option.code: option.hotkey for option in getattr(question, "options", ())} for question in questions]
+    codes = [_codes(question, orders) for question in questions]
+    own = [{option.code: option.hotkey for option in _written(question)} for question in questions]
     wanted = [[hotkeys.get(code, "") for code in shown] for shown, hotkeys in zip(codes, own, strict=True)]
     keys = form_keys(list(zip(codes, wanted, strict=True)))
     times = Counter(key for given in keys for key in given)
     return {
         question.code: tuple(
-            ShownOption(code, label, key, times[key] > 1, _option_help(question, code))
+            ShownOption(
+                code,
+                label,
+                key,
+                times[key] > 1,
+                _option_help(question, code),
+                given_places(question, code, answers.get(question.code)),
+            )
             for code, label, key in zip(shown, _labels(question, content, shown), given, strict=True)
         )
         for question, shown, given in zip(questions, codes, keys, strict=True)
     }
 
 
+def _written(question: Any) -> tuple[Any, ...]:
+    """The options or labels that the instrument has written out."""
+    return getattr(question, "options", ()) or (question.labels if question.kind == "span" else ())
+
+
+def _codes(question: Any, orders: Mapping[str, list[str]]) -> list[str]:
+    if question.kind == "span":
+        return [label.code for label in question.labels]
+    return orders.get(question.code) or list(option_codes(question))
+
+
 def _option_help(question: Any, code: str) -> str:
-    if ends := _ends(question):
+    if ends := ends_of(question):
         return {question.minimum: ends[0], question.maximum: ends[1]}.get(int(code), "")
-    return next((option.help for option in getattr(question, "options", ()) if option.code == code), "")
+    return next((option.help for option in _written(question) if option.code == code), "")
 
 
-def _ends(question: Any) -> tuple[str, ...]:
-    if question.kind != "scale" or question.labels:
-        return ()
-    return question.low_label, question.high_label
+def ends_of(question: Any) -> tuple[str, ...]:
+    """What the ends of a scale without labels of its points, or of a slider, mean."""
+    if (question.kind == "scale" and not question.labels) or getattr(question, "slider", False):
+        return question.low_label, question.high_label
+    return ()
 
 
 def _labels(question: Any, content: Mapping[str, Any], codes: list[str]) -> list[str]:
     if question.kind == "pairwise":
         return [*SIDES, "Both equally"][: len(codes)]
+    if question.kind == "span":
+        return [label.text for label in question.labels]
     labels = [option_label(question, code, content) for code in codes]
     if question.kind == "scale" and question.labels:
         return [f"{code} · {label}" for code, label in zip(codes, labels, strict=True)]
     return labels
 
 
-def _limits(question: Any) -> dict[str, Any]:
+def limits_of(question: Any) -> dict[str, Any]:
+    """The attributes of the question's text or number field, or what passages keep to."""
+    if question.kind == "span":
+        return {"overlap": question.overlap, "most": question.most}
     if question.kind == "text":
         return {"maxlength": question.max_length}
     if question.kind == "number":
-        limits = {"min": question.minimum, "max": question.maximum, "step": 1 if question.integer else "any"}
-        return {name: value for name, value in limits.items() if value is not None}
+        limits: dict[str, Any] = {
+            "min": question.minimum,
+            "max": question.maximum,
+            "step": 1 if question.integer else "any",
+        }
+        slider = {"data-slider": ""} if question.slider else {}
+        return {name: value for name, value in limits.items() if value is not None} | slider
     return {}

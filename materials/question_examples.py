@@ -67,6 +67,60 @@ EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
             "integer": True,
         },
     ),
+    "slider": (
+        "A number on a slider",
+        {
+            "kind": "number",
+            "code": "share",
+            "text": "How many of ten people do so?",
+            "minimum": 0,
+            "maximum": 10,
+            "integer": True,
+            "slider": True,
+            "low_label": "nobody",
+            "high_label": "everybody",
+        },
+    ),
+    "rank": (
+        "An order of some answers",
+        {
+            "kind": "rank",
+            "code": "order",
+            "text": "Which of these matter most here?",
+            "options": [
+                {"code": "respect", "text": "Respect"},
+                {"code": "care", "text": "Care"},
+                {"code": "thrift", "text": "Thrift"},
+            ],
+            "top": 2,
+            "randomise": True,
+        },
+    ),
+    "best_worst": (
+        "The best and the worst of some answers",
+        {
+            "kind": "best_worst",
+            "code": "extremes",
+            "text": "Which tone fits best, and which worst?",
+            "options": [
+                {"code": "warm", "text": "Warm"},
+                {"code": "neutral", "text": "Neutral"},
+                {"code": "formal", "text": "Formal"},
+            ],
+        },
+    ),
+    "span": (
+        "Passages of one of the item's texts",
+        {
+            "kind": "span",
+            "code": "claims",
+            "text": "Mark what the reply says as a fact, and what as an opinion.",
+            "field": "reply_a",
+            "labels": [{"code": "fact", "text": "Fact"}, {"code": "opinion", "text": "Opinion"}],
+            "most": 10,
+            "required": False,
+        },
+    ),
     "multi": (
         "Several of some answers",
         {

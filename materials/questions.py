@@ -7,14 +7,28 @@ stored. Stored values use stable option codes, never the letters or positions in
 import hashlib
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator, model_validator
+from pydantic import Field, TypeAdapter, ValidationError, field_validator
 
-Code = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,59}$")]
-OptionCode = Annotated[str, Field(pattern=r"^[A-Za-z0-9_](?:[A-Za-z0-9_ .-]{0,58}[A-Za-z0-9_.])?$")]
+from materials.question_kinds import (
+    BestWorstQuestion,
+    Frozen,
+    MultiQuestion,
+    NumberQuestion,
+    PairwiseQuestion,
+    Question,
+    RankQuestion,
+    ScaleQuestion,
+    SpanQuestion,
+    TextQuestion,
+)
+from materials.spans import check_spans, read_spans
 
 FIRST, SECOND, TIE = "first", "second", "tie"
+BEST, WORST = "best", "worst"
+NO_CONTENT: Mapping[str, Any] = {}
+NOT_ONE_VALUE = ("rank", "best_worst", "span")  # what they answer cannot be named in a condition
 
 
 class AnswerError(ValueError):
@@ -29,119 +43,6 @@ class QuestionError(ValueError):
     """A question list that cannot be an instrument; the text says where and what to do."""
 
 
-class Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-class Option(Frozen):
-    """One answer to choose. Its text is fixed (`text`) or taken from a field of the item (`text_field`)."""
-
-    code: OptionCode
-    text: str = ""
-    text_field: str = ""
-    hotkey: str = Field(default="", max_length=1)
-    help: str = ""
-
-    @model_validator(mode="after")
-    def _has_one_text(self) -> "Option":
-        if bool(self.text) == bool(self.text_field):
-            raise ValueError(f"option {self.code} needs either text or text_field")
-        return self
-
-    def label(self, content: Mapping[str, Any]) -> str:
-        """The text to show for an item with this content."""
-        return self.text or str(content.get(self.text_field, ""))
-
-
-class ShowIf(Frozen):
-    """Ask only when an earlier question has one of these values."""
-
-    question: Code
-    any_of: tuple[str | int, ...] = Field(min_length=1)
-
-
-class BaseQuestion(Frozen):
-    code: Code
-    text: str = Field(min_length=1)
-    help: str = ""
-    reason: str = ""  # why a participant is asked this; shown beside demographic questions
-    required: bool = True
-    show_if: ShowIf | None = None
-
-
-class ChoiceQuestion(BaseQuestion):
-    """One of the options. Questions with the same `order_group` show their options in one common random order."""
-
-    kind: Literal["choice"] = "choice"
-    options: tuple[Option, ...] = Field(min_length=2)
-    randomise: bool = False
-    order_group: str = ""
-
-
-class MultiQuestion(BaseQuestion):
-    """Any number of the options between `minimum` and `maximum`."""
-
-    kind: Literal["multi"] = "multi"
-    options: tuple[Option, ...] = Field(min_length=2)
-    randomise: bool = False
-    order_group: str = ""
-    minimum: int = Field(default=0, ge=0)
-    maximum: int | None = None
-
-
-class ScaleQuestion(BaseQuestion):
-    """A whole number from `minimum` to `maximum`, with labelled ends."""
-
-    kind: Literal["scale"] = "scale"
-    minimum: int = 1
-    maximum: int = 5
-    low_label: str = ""
-    high_label: str = ""
-    labels: tuple[str, ...] = ()
-
-    @model_validator(mode="after")
-    def _is_a_range(self) -> "ScaleQuestion":
-        if not 1 <= self.maximum - self.minimum <= 100:
-            raise ValueError("a scale needs a maximum 1 to 100 above its minimum")
-        if self.labels and len(self.labels) != self.maximum - self.minimum + 1:
-            raise ValueError("a scale with labels needs one for each point")
-        return self
-
-    @property
-    def points(self) -> range:
-        return range(self.minimum, self.maximum + 1)
-
-
-class PairwiseQuestion(BaseQuestion):
-    """Which of two texts of the item: `first` is the text in `first_field`, whichever side it was shown on."""
-
-    kind: Literal["pairwise"] = "pairwise"
-    first_field: str = Field(min_length=1)
-    second_field: str = Field(min_length=1)
-    allow_tie: bool = False
-    randomise: bool = True
-    order_group: str = ""
-
-
-class TextQuestion(BaseQuestion):
-    kind: Literal["text"] = "text"
-    max_length: int = Field(default=5000, ge=1, le=100_000)
-    multiline: bool = True
-
-
-class NumberQuestion(BaseQuestion):
-    kind: Literal["number"] = "number"
-    minimum: float | None = None
-    maximum: float | None = None
-    integer: bool = False
-
-
-Question = Annotated[
-    ChoiceQuestion | MultiQuestion | ScaleQuestion | PairwiseQuestion | TextQuestion | NumberQuestion,
-    Field(discriminator="kind"),
-]
-
-
 class Questionnaire(Frozen):
     """The immutable content of an instrument version."""
 
@@ -150,18 +51,20 @@ class Questionnaire(Frozen):
     @field_validator("questions")
     @classmethod
     def _codes_are_unique_and_conditions_look_back(cls, questions: tuple[Any, ...]) -> tuple[Any, ...]:
-        seen: set[str] = set()
+        seen: dict[str, str] = {}
         for question in questions:
             if question.code in seen:
                 raise ValueError(f"question code {question.code} is used twice")
-            if question.show_if and question.show_if.question not in seen:
-                raise ValueError(
-                    f"{question.code} depends on {question.show_if.question}, which is not asked before it"
-                )
+            if question.show_if:
+                earlier = question.show_if.question
+                if earlier not in seen:
+                    raise ValueError(f"{question.code} depends on {earlier}, which is not asked before it")
+                if seen[earlier] in NOT_ONE_VALUE:
+                    raise ValueError(f"{question.code} cannot depend on {earlier}, a {seen[earlier]} question")
             codes = [option.code for option in getattr(question, "options", ())]
             if len(set(codes)) != len(codes):
                 raise ValueError(f"{question.code} has two options with the same code")
-            seen.add(question.code)
+            seen[question.code] = question.kind
         return questions
 
     def __getitem__(self, code: str) -> Any:
@@ -195,12 +98,12 @@ def parse_questions(data: Any) -> Questionnaire:
 
 def _fault(error: Mapping[str, Any]) -> str:
     """One sentence with the place, which counts from 1 and leaves out the kind that pydantic puts into it."""
-    names = [part for position, part in enumerate(error["loc"]) if position != 2 or part not in _CHECKS]
+    names = [part for position, part in enumerate(error["loc"]) if position != 2 or part not in KINDS]
     place = " > ".join(str(part + 1) if isinstance(part, int) else part for part in names)
     what = error["msg"].removeprefix("Value error, ")
     if error["type"].startswith("union_tag"):
         given = f", not {error['ctx']['tag']}" if "tag" in error["ctx"] else ""
-        what = f'a question needs a "kind" that is one of {", ".join(_CHECKS)}{given}'
+        what = f'a question needs a "kind" that is one of {", ".join(KINDS)}{given}'
     return f"Instrument, at {place or 'top'}: {what[:1].lower()}{what[1:]}."
 
 
@@ -223,14 +126,39 @@ def option_label(question: Any, code: str, content: Mapping[str, Any]) -> str:
     return next(str(option.label(content)) for option in question.options if option.code == code)
 
 
+def counted(question: Any, value: Any) -> list[str]:
+    """What of a stored answer counts in a table of its options: the chosen ones, of a ranking the first.
+
+    The best and the worst are counted apart, as "best:code" and "worst:code".
+    """
+    if question.kind == "rank":
+        return [str(code) for code in value[:1]]
+    if question.kind == "best_worst":
+        return [f"{place}:{code}" for place, code in value.items()]
+    return [str(entry) for entry in value] if question.kind == "multi" else [str(value)]
+
+
+def count_rows(question: Any, content: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The rows of that table: what is counted, and its words; none for open questions."""
+    labels = [(code, option_label(question, code, content) or code) for code in option_codes(question)]
+    if question.kind == "best_worst":
+        return [(f"{place}:{code}", f"{place}: {label}") for place in (BEST, WORST) for code, label in labels]
+    return [(code, f"first: {label}") for code, label in labels] if question.kind == "rank" else labels
+
+
 def text_fields(questions: Iterable[Any]) -> list[str]:
-    """The item's fields that options and pairs take their texts from, by name."""
-    fields: set[str] = set()
+    """The item's fields that options and pairs take their texts from or in which passages are marked, by name."""
+    fields = set(span_fields(questions := list(questions)))
     for question in questions:
         if isinstance(question, PairwiseQuestion):
             fields |= {question.first_field, question.second_field}
         fields |= {option.text_field for option in getattr(question, "options", ()) if option.text_field}
     return sorted(fields)
+
+
+def span_fields(questions: Iterable[Any]) -> list[str]:
+    """The item's fields whose texts are marked, by name."""
+    return sorted({question.field for question in questions if isinstance(question, SpanQuestion)})
 
 
 def draw_orders(questions: Sequence[Any], *, key: str) -> dict[str, list[str]]:
@@ -279,16 +207,21 @@ def is_shown(question: Any, answers: Mapping[str, Any]) -> bool:
     return any(value in rule.any_of for value in (given if isinstance(given, list) else [given]))
 
 
-def check_value(question: Any, value: Any) -> Any:
+def check_value(question: Any, value: Any, content: Mapping[str, Any] = NO_CONTENT) -> Any:
     """The value in the form in which it is stored; raises AnswerError with a sentence otherwise.
 
     choice, pairwise: an option code; multi: a list of option codes in the instrument's order; scale: int;
-    number: int or float; text: str without surrounding white space. None or "" on an optional question is None.
+    number: int or float; text: str without surrounding white space; rank: a list of option codes, the best first, made
+    from that or from a place for each code; best_worst: {"best": code, "worst": code}; span: a list of {"start", "end",
+    "label"} in code points of the text, made from that or from the lines of `materials.spans`, for which `content` is
+    needed. None or "" on an optional question is None; an empty list of options or passages says that none fits.
     """
-    if value is None or value == "" or (value == [] and question.kind != "multi"):
+    if value is None or value == "" or (value in ([], {}) and question.kind not in ("multi", "span")):
         if question.required:
             raise AnswerError(question.code, "an answer is required.")
         return None
+    if isinstance(question, SpanQuestion):
+        return _check_span(question, value, question.text_of(content))
     return _CHECKS[question.kind](question, value)
 
 
@@ -350,11 +283,72 @@ def _check_text(question: TextQuestion, value: Any) -> str | None:
     return text or None
 
 
+def _check_rank(question: RankQuestion, value: Any) -> list[str]:
+    if isinstance(value, Mapping):
+        value = _in_order(question, value)
+    if not isinstance(value, list | tuple):
+        raise AnswerError(question.code, "give a list of options, the best first.")
+    ranked = [_check_choice(question, entry) for entry in value]
+    if len(set(ranked)) < len(ranked):
+        raise AnswerError(question.code, "an option has two places.")
+    if len(ranked) != question.places:
+        raise AnswerError(question.code, f"put {question.places} options in order, not {len(ranked)}.")
+    return ranked
+
+
+def _in_order(question: RankQuestion, places: Mapping[str, Any]) -> list[str]:
+    wanted = [str(place) for place in range(1, question.places + 1)]
+    by_place: dict[str, str] = {}
+    for code, given in places.items():
+        place = str(given)[:80]
+        if place not in wanted:
+            raise AnswerError(question.code, f"{place!r} is not a place from 1 to {question.places}.")
+        if place in by_place:
+            raise AnswerError(question.code, f"two options have place {place}.")
+        by_place[place] = code
+    if missing := [place for place in wanted if place not in by_place]:
+        raise AnswerError(question.code, f"no option has place {' or '.join(missing)}.")
+    return [by_place[place] for place in wanted]
+
+
+def _check_best_worst(question: BestWorstQuestion, value: Any) -> dict[str, str]:
+    if not isinstance(value, Mapping) or not set(value) <= {BEST, WORST}:
+        raise AnswerError(question.code, "give the best and the worst option.")
+    for place in (BEST, WORST):
+        if place not in value:
+            raise AnswerError(question.code, f"choose the {place} option as well.")
+    chosen = {place: _check_choice(question, value[place]) for place in (BEST, WORST)}
+    if chosen[BEST] == chosen[WORST]:
+        raise AnswerError(question.code, "one option cannot be both the best and the worst.")
+    return chosen
+
+
+def _check_span(question: SpanQuestion, value: Any, text: str) -> list[dict[str, Any]]:
+    codes = [label.code for label in question.labels]
+    try:
+        if isinstance(value, str):
+            names = {name: label.code for label in question.labels for name in (label.text, label.code)}
+            value = read_spans(value, text, names)
+        if not isinstance(value, list | tuple):
+            raise ValueError("give a list of passages.")
+        spans = check_spans(value, text, codes, overlap=question.overlap)
+    except ValueError as error:
+        raise AnswerError(question.code, str(error)) from error
+    if not spans and question.required:
+        raise AnswerError(question.code, "mark at least one passage.")
+    if question.most is not None and len(spans) > question.most:
+        raise AnswerError(question.code, f"mark at most {question.most} passages, not {len(spans)}.")
+    return spans
+
+
 _CHECKS: dict[str, Callable[[Any, Any], Any]] = {
     "choice": _check_choice,
     "pairwise": _check_choice,
     "multi": _check_multi,
+    "rank": _check_rank,
+    "best_worst": _check_best_worst,
     "scale": _check_scale,
     "number": _check_number,
     "text": _check_text,
 }
+KINDS = (*_CHECKS, "span")

@@ -38,13 +38,14 @@ def publish_instrument(
     except ValidationError as error:
         what = f"{name!r} cannot name an instrument; use letters, digits, hyphens and underscores."
         raise QuestionError(what) from error
-    parsed = parse_questions(list(questions)).model_dump(mode="json")["questions"]
+    questionnaire = parse_questions(list(questions))
     with connection.cursor() as cursor:  # two publishers at once would draw the same version number
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext(%s), %s)", [f"instrument {name}", project.pk])
     versions = Instrument.objects.filter(project=project, name=name)
     latest = versions.order_by("-version").first()
-    if latest and latest.questions == parsed and latest.title == title:
+    if latest and latest.questionnaire == questionnaire and latest.title == title:
         return latest
     number = latest.version + 1 if latest else 1
     audit(project=project, user=by, action="instrument published", name=name, version=number)
-    return Instrument.objects.create(project=project, name=name, version=number, title=title, questions=parsed)
+    stored = questionnaire.model_dump(mode="json")["questions"]
+    return Instrument.objects.create(project=project, name=name, version=number, title=title, questions=stored)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from materials.models import Instrument
-from materials.questions import option_codes, option_label
+from materials.questions import count_rows, counted
 from responses.models import RespondentKind
 
 Group = tuple[str, bool, bool]  # respondent kind, simulated, demo model
@@ -29,7 +29,8 @@ class Cell:
 class Distribution:
     """The answers to one question: a row for each option, a column for each group, shares of the column's n.
 
-    An answer to a `multi` question counts once for each option it holds, so that shares can add up to more than 100.
+    An answer to a `multi` question counts once for each option it holds, so that shares can add up to more than 100;
+    of a ranking the first place counts.
     """
 
     instrument: Instrument
@@ -61,15 +62,12 @@ def _distribution(
     for entry in entries:
         group = (entry["respondent__kind"], entry["respondent__simulated"], entry["respondent__demo_model"])
         totals[group] += entry["n"]
-        for value in entry["value"] if isinstance(entry["value"], list) else [entry["value"]]:
-            chosen[str(value), group] += entry["n"]
+        for code in counted(question, entry["value"]):
+            chosen[code, group] += entry["n"]
     groups = sorted(totals.items(), key=lambda group: (RespondentKind.values.index(group[0][0]), group[0]))
     rows = [
-        (
-            option_label(question, code, content) or code,
-            [Cell(chosen[code, group], 100 * chosen[code, group] / n) for group, n in groups],
-        )
-        for code in option_codes(question)
+        (label, [Cell(chosen[code, group], 100 * chosen[code, group] / n) for group, n in groups])
+        for code, label in count_rows(question, content)
     ]
     return Distribution(instrument, question, [_column(group, n) for group, n in groups], rows)
 

@@ -12,8 +12,8 @@ from django.db import connection, transaction
 from django.db.models import F, Model, QuerySet
 from django.utils import timezone
 
-from materials.models import Instrument
-from materials.questions import AnswerError, check_value
+from materials.models import Instrument, Item
+from materials.questions import NO_CONTENT, AnswerError, check_value, span_fields
 from projects.models import Project
 from responses.models import Condition, Respondent, RespondentKind, Response, SourceKind
 
@@ -153,22 +153,38 @@ def record_many(
         raise ForeignAnswerError(f"{instrument} is not in the project {project.slug}.")
     questions = {question.code: question for question in instrument.questionnaire.questions}
 
-    def checked() -> Iterator[tuple[Answer, str]]:
-        for answer in answers:
-            question = questions.get(answer.question)
-            if question is None:
-                raise AnswerError(answer.question, f"{instrument} has no such question.")
-            value = check_value(question, answer.value)
-            if value is not None:
-                yield answer, json.dumps(value, ensure_ascii=False)
-
-    rows, total = checked(), Recorded()
-    while batch := list(islice(rows, BATCH_ROWS)):
+    texts_needed = bool(span_fields(questions.values()))
+    incoming, total = iter(answers), Recorded()
+    while given := list(islice(incoming, BATCH_ROWS)):
+        _refuse_foreign(project, given)
+        contents = _contents(given) if texts_needed else {}
+        batch = list(_checked(instrument, questions, given, contents))
         if on_conflict == "supersede":  # within a batch the last one stands
             batch = list({answer.natural_key: (answer, value) for answer, value in batch}.values())
-        _refuse_foreign(project, [answer for answer, _ in batch])
-        total += _write(project, instrument, batch, source_kind, on_conflict)
+        if batch:
+            total += _write(project, instrument, batch, source_kind, on_conflict)
     return total
+
+
+def _contents(answers: list[Answer]) -> dict[int, dict[str, Any]]:
+    items = Item.objects.filter(pk__in={answer.item_id for answer in answers})
+    return dict(items.values_list("pk", "content"))
+
+
+def _checked(
+    instrument: Instrument,
+    questions: Mapping[str, Any],
+    answers: Iterable[Answer],
+    contents: Mapping[int, Mapping[str, Any]],
+) -> Iterator[tuple[Answer, str]]:
+    """The answers with their values as JSON; what is None is left out."""
+    for answer in answers:
+        question = questions.get(answer.question)
+        if question is None:
+            raise AnswerError(answer.question, f"{instrument} has no such question.")
+        value = check_value(question, answer.value, contents.get(answer.item_id, NO_CONTENT))
+        if value is not None:
+            yield answer, json.dumps(value, ensure_ascii=False)
 
 
 # How many of the ids are the project's, in one round trip.

@@ -10,7 +10,15 @@ from responses.models import Respondent, RespondentKind, Response
 
 
 def value_text(question: Any, value: Any, content: Mapping[str, Any]) -> str:
-    """The value as people saw it: labels of options, numbers and texts as they are."""
+    """The value as people saw it: labels of options, marked passages in quotes, numbers and texts as they are."""
+    if question.kind == "rank":
+        return " > ".join(option_label(question, code, content) for code in value)
+    if question.kind == "best_worst":
+        return "; ".join(f"{place}: {option_label(question, code, content)}" for place, code in value.items())
+    if question.kind == "span":
+        text, labels = question.text_of(content), {label.code: label.text for label in question.labels}
+        passages = [f"{labels[span['label']]}: “{text[span['start'] : span['end']]}”" for span in value]
+        return "; ".join(passages) or "nothing marked"
     if not option_codes(question):
         return str(value)
     values = value if isinstance(value, list) else [value]

@@ -59,6 +59,13 @@ def choose(person: Person, *, question: str, item: str, codes: Sequence[str], co
     return rng.choices(ordered, weights)[0]
 
 
+def arrange(person: Person, *, question: str, item: str, codes: Sequence[str], country: str = "") -> list[str]:
+    """The codes from the one liked most to the one liked least; the order of `codes` does not matter."""
+    rng = random.Random(f"{person.seed}/arrange/{question}/{item}")
+    liking = {code: _lean(question, item, code, country) + rng.gauss(0.0, 1.0) for code in sorted(codes)}
+    return sorted(liking, key=lambda code: -liking[code])
+
+
 def rate(person: Person, *, question: str, item: str, points: Sequence[int], country: str = "") -> int:
     """One of the points of a scale: around a centre that item, country and question decide."""
     ordered = sorted(points)

@@ -20,11 +20,12 @@ A study's `design` is JSON of this form (only `items_each`, `item_template` and 
 import random
 from collections.abc import Hashable, Sequence
 from math import gcd
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from materials.questions import AnswerError, Code, Frozen, Question, check_value
+from materials.question_kinds import Code, Frozen, Question
+from materials.questions import AnswerError, check_value
 
 
 class DesignError(ValueError):
@@ -32,10 +33,14 @@ class DesignError(ValueError):
 
 
 class ItemField(Frozen):
-    """A field of the item's content, shown as a part of the scenario, with a heading where it needs one."""
+    """A field of the item's content, shown as a part of the scenario, with a heading where it needs one.
+
+    The format "markdown" draws its texts as Markdown with LaTeX.
+    """
 
     field: str = Field(min_length=1)
     label: str = ""
+    format: Literal["text", "markdown"] = "text"
 
 
 class ItemTemplate(Frozen):

@@ -1,12 +1,14 @@
 """What a screen's template needs: fields with labels, options in the order of this person, given answers, errors."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.utils.safestring import SafeString
 
+from materials.presentation import ends_of, field_value, given_places, limits_of, places_of
 from materials.questions import draw_orders, is_shown, option_codes, option_label
+from materials.rich_text import render_rich_text
 from projects.markdown import render_markdown
 from responses.showing import value_text
 from studies.models import Screen
@@ -21,11 +23,12 @@ class Choice:
     code: str
     label: str
     help: str = ""
+    given: tuple[str, ...] = ()  # its places, where each option has one
 
 
 @dataclass(frozen=True)
 class FormField:
-    """A question as a form field. `widget` is choices, select, text, textarea or number."""
+    """A question as a form field. `widget` is choices, select, rank, best_worst, span, text, textarea or number."""
 
     name: str
     legend: str
@@ -36,7 +39,10 @@ class FormField:
     options: list[Choice]
     selected: list[str]
     multiple: bool = False
-    ends: tuple[str, str] | None = None  # of a scale: what its lowest and highest point mean
+    ends: tuple[str, ...] = ()  # what the lowest and the highest point of a scale or slider mean
+    places: tuple[str, ...] = ()  # of a ranking, or best and worst
+    labels: tuple[Choice, ...] = ()  # what a passage can be marked as
+    limits: Mapping[str, Any] = field(default_factory=dict)  # attributes of a slider
     value: str = ""
     max_length: int | None = None
     error: str = ""
@@ -57,6 +63,7 @@ class FormField:
 class ScenarioPart:
     label: str
     text: str
+    html: str = ""
 
 
 def form_fields(screen: Screen) -> list[FormField]:
@@ -80,7 +87,16 @@ def _field(
     question: Any, content: Mapping[str, Any], order: list[str] | None, given: Any, errors: Mapping[str, str]
 ) -> FormField:
     codes = order or list(option_codes(question))
-    options = [Choice(code, option_label(question, code, content), _option_help(question, code)) for code in codes]
+    options = [
+        Choice(
+            code,
+            option_label(question, code, content),
+            _option_help(question, code),
+            given_places(question, code, given),
+        )
+        for code in codes
+    ]
+    given = field_value(question, content, given)
     values = [str(value) for value in given] if isinstance(given, list) else [str(given)] if given else []
     return FormField(
         name=question.code,
@@ -92,7 +108,10 @@ def _field(
         options=options,
         selected=values,
         multiple=question.kind == "multi",
-        ends=(question.low_label, question.high_label) if question.kind == "scale" else None,
+        ends=ends_of(question),
+        places=places_of(question),
+        labels=tuple(Choice(label.code, label.text) for label in question.labels) if question.kind == "span" else (),
+        limits=limits_of(question) if getattr(question, "slider", False) else {},
         value=values[0] if values else "",
         max_length=getattr(question, "max_length", None),
         error=errors.get(question.code, ""),
@@ -102,8 +121,8 @@ def _field(
 def _widget(question: Any, options: list[Choice]) -> str:
     if question.kind == "text":
         return "textarea" if question.multiline else "text"
-    if question.kind == "number":
-        return "number"
+    if question.kind in ("number", "rank", "best_worst", "span"):
+        return str(question.kind)
     return "select" if len(options) > LONG_LIST and question.kind == "choice" else "choices"
 
 
@@ -119,8 +138,12 @@ def scenario(screen: Screen) -> list[ScenarioPart]:
     if screen.item is None:
         return []
     fields = screen.session.study.parsed_design.item_template.item_fields
-    parts = [ScenarioPart(entry.label, str(screen.item.content.get(entry.field, ""))) for entry in fields]
-    return [part for part in parts if part.text]
+    texts = [(entry, str(screen.item.content.get(entry.field, ""))) for entry in fields]
+    return [
+        ScenarioPart(entry.label, text, render_rich_text(text) if entry.format == "markdown" else "")
+        for entry, text in texts
+        if text
+    ]
 
 
 def is_short(parts: Sequence[ScenarioPart]) -> bool:

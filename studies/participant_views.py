@@ -17,6 +17,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_http_methods
 
+from materials.form_values import clean_text, form_value
 from projects.markdown import render_markdown
 from studies.models import Screen, Session, Study, new_key
 from studies.pages import screen_context, stored_answers
@@ -144,12 +145,13 @@ def participant_screen(request: HttpRequest, key: str, session_key: str, positio
 
 
 def _form_answers(form: QueryDict, study: Study) -> dict[str, Any]:
-    """The form's values by question code: lists where several may be chosen, and line ends as browsers count them."""
-    questions = (*study.item_questions, *study.demographic_questions)
-    several = {question.code for question in questions if question.kind == "multi"}
-    return {
-        code: form.getlist(code) if code in several else str(form.get(code, "")).replace("\r\n", "\n") for code in form
-    }
+    """The form's values by question code."""
+    values: dict[str, Any] = {code: clean_text(str(form[code])) for code in form}
+    for question in (*study.item_questions, *study.demographic_questions):
+        value = form_value(question, question.code, form)
+        if value:
+            values[question.code] = value
+    return values
 
 
 def _notice(query: QueryDict, session: Session) -> dict[str, Any]:

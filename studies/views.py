@@ -16,7 +16,7 @@ from materials.forms import InstrumentForm
 from materials.models import Instrument, Item
 from materials.presentation import item_parts
 from materials.querysets import item_for_preview
-from materials.questions import QuestionError, text_fields
+from materials.questions import QuestionError, span_fields, text_fields
 from projects.access import MANAGERS, READERS, MemberRequest, project_view
 from projects.models import Project
 from studies.design import DesignError
@@ -190,7 +190,11 @@ def _as_participant(request: MemberRequest, project: Project, instrument: Instru
     questions = instrument.questionnaire.questions
     item = item_for_preview(instrument)
     content = dict(ordered(item.content, item.dataset.field_order)) if item else {}
-    parts = [part for part in item_parts(content, [], without=text_fields(questions)) if part.text]
+    parts = [
+        part
+        for part in item_parts(content, [], without=set(text_fields(questions)) - set(span_fields(questions)))
+        if part.text
+    ]
     scenario = [ScenarioPart(part.label, part.text) for part in parts]
     context = {
         "project": project,

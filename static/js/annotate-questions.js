@@ -1,12 +1,20 @@
 /* The questions of the item on the page: which are asked, which one comes next, and choosing by key. */
 
+import { BestWorst, Ranking } from "./question-rank.js";
+import { sliders } from "./question-slider.js";
+import { Marking } from "./question-span.js";
+
 const OPTIONS = "input[type=radio], input[type=checkbox]";
+const KEYED = "[data-hotkey]";
 
 export class Questions {
   constructor(root) {
     this.all = [...root.querySelectorAll("[data-question]")];
     this.text = null;
     this.chosen = null; // the question that the person turned to
+    this.pressed = null; // the question that a key answered last
+    this.helpers = new Map(this.all.map((question) => [question, helper(question, root)]));
+    sliders(root);
     this.update();
   }
 
@@ -16,9 +24,9 @@ export class Questions {
 
   /** The marked question: the chosen one, else the first without an answer, else the first. */
   get active() {
-    const open = this.asked.filter((question) => question.querySelector(OPTIONS));
+    const open = this.asked.filter((question) => question.querySelector(`${OPTIONS}, ${KEYED}`));
     if (open.includes(this.chosen)) return this.chosen;
-    return open.find((question) => !answered(question)) ?? open[0] ?? null;
+    return open.find((question) => !this.#answered(question)) ?? open[0] ?? null;
   }
 
   /** Show and hide by the answers so far, then mark the active question. */
@@ -39,28 +47,42 @@ export class Questions {
 
   /** After an answer the mark moves on, unless several options may be chosen or everything is answered. */
   moveOn(question) {
-    const more = this.asked.some((other) => other.querySelector(OPTIONS) && !answered(other));
-    this.chosen = question.dataset.kind === "multi" || !more ? question : null;
+    const more = this.asked.some((other) => other.querySelector(OPTIONS) && !this.#answered(other));
+    const stays = question.dataset.kind === "multi" || !this.#answered(question) || !more;
+    this.chosen = stays ? question : null;
     this.update();
     this.active?.scrollIntoView({ block: "nearest" });
   }
 
-  /** Whether the key chose something: an option that alone has the key wherever it is, else one of the active question. */
+  /** Whether the key did something: it chose an option that alone has it wherever that is, else one of the active
+   *  question, or it took the last one back. */
   press(key) {
+    if (key === "Backspace") return (this.helpers.get(this.pressed) ?? this.helpers.get(this.active))?.takeBack() ?? false;
     const having = this.asked.flatMap((question) => optionsOf(question).filter((input) => input.dataset.hotkey === key));
     const own = optionsOf(this.active);
     let option = having.find((input) => own.includes(input));
     if (!option && having.length === 1) option = having[0];
     if (!option && !having.length && /^\d$/.test(key)) option = byPlace(own, key);
-    option?.click();
-    return Boolean(option);
+    if (!option) return false;
+    this.pressed = option.closest("[data-question]");
+    option.click();
+    return true;
   }
 
-  /** The text field after the one given last. */
+  /** The text field after the one given last; where passages are marked, the text itself. */
   nextText() {
-    const fields = this.asked.flatMap((question) => [...question.querySelectorAll(".field :is(input, textarea)")]);
+    const fields = this.asked.flatMap((question) => {
+      const marking = this.helpers.get(question)?.text;
+      return marking ? [marking] : [...question.querySelectorAll(".field :is(input:not([data-slides]), textarea)")];
+    });
     this.text = fields[(fields.indexOf(this.text) + 1) % fields.length];
     return this.text;
+  }
+
+  #answered(question) {
+    const helper = this.helpers.get(question);
+    if (helper) return Boolean(helper.answered);
+    return question.querySelector(OPTIONS) === null || question.querySelector(":checked") !== null;
   }
 
   #values(name) {
@@ -71,12 +93,14 @@ export class Questions {
   }
 }
 
-function optionsOf(question) {
-  return [...(question?.querySelectorAll(OPTIONS) ?? [])];
+function helper(question, root) {
+  if (question.dataset.kind === "rank") return new Ranking(question);
+  if (question.dataset.kind === "best_worst") return new BestWorst(question);
+  return question.dataset.kind === "span" ? Marking.of(question, root) : null;
 }
 
-function answered(question) {
-  return question.querySelector(OPTIONS) === null || question.querySelector(":checked") !== null;
+function optionsOf(question) {
+  return [...(question?.querySelectorAll(`${OPTIONS}, ${KEYED}`) ?? [])];
 }
 
 /** Options whose own keys are letters answer to their place as well. */

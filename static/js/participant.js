@@ -82,6 +82,7 @@ function offerCopy(button) {
   });
 }
 
+if (document.querySelector("[data-slider]")) import("./question-slider.js").then(({ sliders }) => sliders(document));
 if (form) {
   keepDrafts();
   sendOnce();

@@ -12,7 +12,7 @@ from django.db.models.fields.json import KeyTextTransform
 from django.utils import timezone
 
 from materials.models import Item
-from materials.questions import AnswerError, check_value, draw_orders, is_shown
+from materials.questions import NO_CONTENT, AnswerError, check_value, draw_orders, is_shown
 from responses.models import Respondent, RespondentKind, SourceKind
 from responses.services import Answer, get_condition, get_respondent, record_many
 from studies.design import assign_items
@@ -99,6 +99,7 @@ def _check(screen: Screen, answers: Mapping[str, Any], asked: Collection[str] | 
         if answers.get("consent") not in ("yes", "no"):
             raise AnswersRefusedError({"consent": "Choose whether you take part."})
         return {"consent": answers["consent"]}
+    content = screen.item.content if screen.item else NO_CONTENT
     values: dict[str, Any] = {}
     errors: dict[str, str] = {}
     for question in questions_of(screen):
@@ -108,7 +109,7 @@ def _check(screen: Screen, answers: Mapping[str, Any], asked: Collection[str] | 
             errors[question.code] = "Your other answers lead to this question."
             continue
         try:
-            value = check_value(question, answers.get(question.code))
+            value = check_value(question, answers.get(question.code), content)
         except AnswerError as error:
             errors[question.code] = _sentence(question, answers.get(question.code), error)
             continue
@@ -119,22 +120,31 @@ def _check(screen: Screen, answers: Mapping[str, Any], asked: Collection[str] | 
     return values
 
 
-def _as_sent(screen: Screen, answers: Mapping[str, Any]) -> dict[str, str | list[str]]:
+def _as_sent(screen: Screen, answers: Mapping[str, Any]) -> dict[str, Any]:
     """The form's values of the screen's questions, cut to what a person may have typed and the database takes."""
 
-    def cut(value: Any) -> str:
+    def cut(value: Any) -> Any:
+        if isinstance(value, list):
+            return [cut(part) for part in value[:MOST_OPTIONS]]
+        if isinstance(value, dict):
+            return {code: cut(part) for code, part in value.items()}
         return str(value).replace("\x00", "")[:MOST_KEPT]
 
-    given = {question.code: answers[question.code] for question in questions_of(screen) if question.code in answers}
-    return {
-        code: [cut(part) for part in value[:MOST_OPTIONS]] if isinstance(value, list) else cut(value)
-        for code, value in given.items()
-    }
+    return {question.code: cut(answers[question.code]) for question in questions_of(screen) if question.code in answers}
+
+
+_MISSING = {
+    "text": "Write an answer.",
+    "number": "Write an answer.",
+    "rank": "Give the options their places.",
+    "best_worst": "Choose the best and the worst.",
+    "span": "Mark at least one passage.",
+}
 
 
 def _sentence(question: Any, value: Any, error: AnswerError) -> str:
     if not value:
-        return "Write an answer." if question.kind in ("text", "number") else "Choose an answer."
+        return _MISSING.get(question.kind, "Choose an answer.")
     return error.sentence
 
 

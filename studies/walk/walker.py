@@ -56,6 +56,7 @@ class _Plan:
     labels: Mapping[str, Mapping[str, str]]
     numbers: Mapping[str, Sequence[int]]
     longest: Mapping[str, int]
+    kinds: Mapping[str, str]
     pages: int
 
 
@@ -110,6 +111,9 @@ def walk(
 def _plan(study: Study, base_url: str) -> _Plan:
     check = study.parsed_design.attention_check
     questions = (*study.demographic_questions, *study.item_questions)
+    for question in questions:
+        if question.kind == "span" and question.required:
+            raise WalkError(f"Simulated people cannot mark passages; make {question.code} optional.")
     return _Plan(
         study=study,
         base_url=base_url,
@@ -122,6 +126,7 @@ def _plan(study: Study, base_url: str) -> _Plan:
             if question.kind == "choice"
         },
         numbers={question.code: _whole_numbers(question) for question in questions if question.kind == "number"},
+        kinds={question.code: question.kind for question in questions},
         longest={question.code: question.max_length for question in questions if question.kind == "text"},
         pages=len(study.steps(1)),
     )
@@ -192,12 +197,30 @@ def _ending(study: Study, page: Page) -> str:
 def _answers(plan: _Plan, person: bots.Person, page: Page) -> dict[str, str | list[str]]:
     if page.screen == "consent":
         return {"consent": "no" if person.refuses else "yes"}
-    answers: dict[str, str | list[str]] = {"asked": list(page.fields)}
+    asked = dict.fromkeys(name.partition(":")[0] for name in page.fields)
+    answers: dict[str, str | list[str]] = {"asked": list(asked)}
     for name, field in page.fields.items():
-        value = _answer(plan, person, page, field)
+        value = "" if ":" in name else _answer(plan, person, page, field)
         if value:
             answers[name] = [value] if field.multiple else value
+    for question in asked:
+        if plan.kinds.get(question) in ("rank", "best_worst"):
+            answers |= _places(plan, person, page, question)
     return answers
+
+
+def _places(plan: _Plan, person: bots.Person, page: Page, question: str) -> dict[str, str]:
+    """Places for the options that the person likes best, or the best and the worst of them."""
+    start = f"{question}:"
+    parts = {name.removeprefix(start): field for name, field in page.fields.items() if name.startswith(start)}
+    ranking = plan.kinds[question] == "rank"
+    codes = list(parts) if ranking else parts["best"].values
+    country = person.attributes.get(COUNTRY, "")
+    liked = bots.arrange(person, question=question, item=page.scenario, codes=codes, country=country)
+    if not ranking:
+        return {f"{start}best": liked[0], f"{start}worst": liked[-1]}
+    places = parts[liked[0]].values
+    return {f"{start}{code}": place for code, place in zip(liked, places, strict=False)}
 
 
 def _answer(plan: _Plan, person: bots.Person, page: Page, field: PageField) -> str:
@@ -207,7 +230,7 @@ def _answer(plan: _Plan, person: bots.Person, page: Page, field: PageField) -> s
     if page.screen == "attention" and name in plan.expected:
         wrong = [value for value in field.values if value != plan.expected[name]]
         return plan.expected[name] if person.attentive else (wrong or ["no"])[0]
-    if not field.required and bots.skips(person, question=name, item=page.scenario):
+    if plan.kinds.get(name) == "span" or (not field.required and bots.skips(person, question=name, item=page.scenario)):
         return ""
     country = person.attributes.get(COUNTRY, "")
     points = plan.numbers.get(name, [])

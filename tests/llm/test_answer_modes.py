@@ -39,7 +39,7 @@ def test_every_mode_has_a_name_for_forms():
     [
         ("loose", "", [NORM], "'loose' is not an answer mode; use one of auto, json, "),
         ("letter", "", [NORM, SURE], "Several questions need the answer mode auto or json; letter reads one."),
-        ("letter", "", [SURE], "letter reads choice or multi or pairwise questions; sure is a scale."),
+        ("letter", "", [SURE], "letter reads choice or multi or pairwise or rank questions; sure is a scale."),
         ("label", "", [NOTE], "note is a text"),
         ("number", "", [NORM], "number reads scale or number questions; norm is a choice."),
         ("sentence", VERDICT, [WHY], "why is a multi"),

@@ -8,7 +8,7 @@ from django.urls import reverse
 from materials.models import Instrument
 from materials.question_examples import EXAMPLES
 from materials.question_file import questions_json, read_questions
-from materials.questions import QuestionError, parse_questions
+from materials.questions import KINDS, QuestionError, parse_questions
 from projects.models import AuditEvent, Project
 from tests.conftest import QUESTION
 
@@ -25,7 +25,7 @@ def form(*questions: object, **fields: str) -> dict[str, str]:
 
 def test_the_examples_are_an_instrument_with_every_kind():
     questions = parse_questions([question for _, question in EXAMPLES.values()]).questions
-    assert {question.kind for question in questions} == {"choice", "scale", "pairwise", "text", "number", "multi"}
+    assert {question.kind for question in questions} == set(KINDS)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_the_examples_are_an_instrument_with_every_kind():
         ("[\n {,}]", "Line 2, column 3: this is not JSON"),
         ("[]", "at questions: "),
         ("7", "Instrument, at top: "),
-        ('[{"code": "a"}]', 'at questions > 1: a question needs a "kind" that is one of choice, pairwise, multi'),
+        ('[{"code": "a"}]', 'at questions > 1: a question needs a "kind" that is one of choice, pairwise, multi, rank'),
         (json.dumps([QUESTION, WHO]), "at questions > 2 > options: "),
         (json.dumps([QUESTION, WHO | {"options": [{"code": "a"}] * 2}]), "options > 1: option a needs either text or"),
         ('[{"kind": "number", "code": "n", "text": "?", "minimum": NaN}]', "minimum: input should be a finite number"),

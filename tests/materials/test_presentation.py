@@ -1,4 +1,4 @@
-from materials.presentation import Part, item_parts, pairs, shown_questions
+from materials.presentation import Entry, Part, item_parts, pairs, shown_questions
 from materials.questions import parse_questions
 
 CONTENT = {"question": "Shall we?", "one": "Yes.", "two": "No.", "turns": ["a", "b"], "meta": {"k": 1}, "none": None}
@@ -19,7 +19,7 @@ def shown(orders=None, answers=None):
 
 def test_chosen_fields_in_their_order_with_their_labels():
     parts = item_parts(CONTENT, ["turns", {"field": "question", "label": "Asked"}, "missing"])
-    assert parts == [Part("Turns", entries=("a", "b")), Part("Asked", text="Shall we?")]
+    assert parts == [Part("Turns", entries=(Entry("a"), Entry("b"))), Part("Asked", text="Shall we?")]
 
 
 def test_every_field_when_none_are_chosen():

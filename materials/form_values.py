@@ -1,0 +1,27 @@
+"""From the fields of a form to what was typed for a question, whoever drew the form."""
+
+from typing import Any
+
+from django.http import QueryDict
+
+from materials.questions import BEST, WORST, option_codes
+
+
+def form_value(question: Any, name: str, form: QueryDict) -> Any:
+    """What a form says for the question whose fields have this name; None when none of them was sent.
+
+    multi: the chosen options, maybe none. rank: a place for each option that was given one, in fields named
+    `name:option`. best_worst: options in the fields `name:best` and `name:worst`. All others: a text, as it was typed.
+    """
+    if question.kind == "multi":
+        return [clean_text(str(value)) for value in form.getlist(name)]
+    if question.kind in ("rank", "best_worst"):
+        parts = (BEST, WORST) if question.kind == "best_worst" else option_codes(question)
+        given = {part: clean_text(str(form[f"{name}:{part}"])) for part in parts if f"{name}:{part}" in form}
+        return {part: value for part, value in given.items() if value} if given else None
+    return clean_text(str(form[name])) if name in form else None
+
+
+def clean_text(text: str) -> str:
+    """A plain form sends line ends as CR LF and a script as LF; one text must not become two answers."""
+    return text.replace("\x00", "").replace("\r\n", "\n")
