@@ -1,18 +1,22 @@
 """Agreement among annotators who put items into categories.
 
-Most functions take `counts` of shape (items, categories): how many raters chose each of the q declared categories.
+The functions take `counts` of shape (items, categories): how many raters chose each of the q declared categories.
 Items may have any number of ratings. Items with at least two enter the observed agreement; items with one still tell
 how common the categories are. `n` of each estimate is the number of items with at least two ratings.
+`criteria.agreement_summary` adds intervals; what needs to know who rated is in `raters`.
 Sources: PACT, appendix A.4; SenseJudge, appendix A.1.3; Gwet, Handbook of Inter-Rater Reliability (2014), chapters 2-4.
 """
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from .checks import known_option, whole_counts
-from .ratings import ratings_table
 from .result import Estimate
+from .sum_statistics import SumStatistic
+from .weights import WEIGHTS_OF_SCALE, Scale, Weights, agreement_weights, squared_distances
 
 FloatArray = NDArray[np.float64]
 
@@ -27,10 +31,7 @@ def observed_agreement(counts: ArrayLike) -> Estimate:
     >>> observed_agreement([[2, 0], [1, 1], [3, 0]]).value
     0.6666666666666666
     """
-    table = _paired(counts)
-    if not len(table):
-        return Estimate.undefined(NO_PAIRS)
-    return Estimate(float(np.mean(_agreeing(table) / _pairs(table))), len(table))
+    return _observed(_table(counts)).estimate()
 
 
 def pooled_pair_agreement(counts: ArrayLike) -> Estimate:
@@ -39,10 +40,7 @@ def pooled_pair_agreement(counts: ArrayLike) -> Estimate:
     >>> pooled_pair_agreement([[2, 0], [1, 1], [3, 0]]).value
     0.8
     """
-    table = _paired(counts)
-    if not len(table):
-        return Estimate.undefined(NO_PAIRS)
-    return Estimate(float(_agreeing(table).sum() / _pairs(table).sum()), len(table))
+    return _pooled_pairs(_table(counts)).estimate()
 
 
 def brennan_prediger(counts: ArrayLike) -> Estimate:
@@ -54,10 +52,7 @@ def brennan_prediger(counts: ArrayLike) -> Estimate:
     >>> brennan_prediger([[2, 0], [1, 1], [2, 0], [2, 0]]).value
     0.5
     """
-    q = _table(counts).shape[1]
-    if q < 2:
-        return Estimate.undefined(ONE_DECLARED)
-    return _beyond_chance(observed_agreement(counts), 1 / q)
+    return _brennan_prediger(_table(counts)).estimate()
 
 
 def gwet_ac1(counts: ArrayLike) -> Estimate:
@@ -68,12 +63,19 @@ def gwet_ac1(counts: ArrayLike) -> Estimate:
     >>> gwet_ac1([[0, 2], [0, 2], [1, 1], [0, 2]]).value.__round__(4)
     0.68
     """
-    prevalence = _prevalence(counts)
-    if prevalence.size < 2:
-        return Estimate.undefined(ONE_DECLARED)
-    return _beyond_chance(
-        observed_agreement(counts), float(np.sum(prevalence * (1 - prevalence)) / (prevalence.size - 1))
-    )
+    return _gwet(_table(counts), "identity").estimate()
+
+
+def gwet_ac2(counts: ArrayLike, *, weights: Weights, scores: Sequence[float] | None = None) -> Estimate:
+    """Gwet's coefficient for ordered categories, at most 1: near misses agree in part, as `agreement_weights` says.
+
+    The columns of `counts` are in the order of the categories; `linear` and `quadratic` weights need their `scores`.
+    With `identity` it is `gwet_ac1`. Undefined as for `brennan_prediger`. Source: Gwet (2014), chapter 3.
+
+    >>> gwet_ac2([[2, 0, 0], [1, 1, 0], [0, 0, 2]], weights="linear", scores=[1, 2, 3]).value.__round__(4)
+    0.6604
+    """
+    return _gwet(_table(counts), weights, scores).estimate()
 
 
 def fleiss_kappa(counts: ArrayLike) -> Estimate:
@@ -84,27 +86,24 @@ def fleiss_kappa(counts: ArrayLike) -> Estimate:
     >>> fleiss_kappa([[2, 0], [0, 2], [1, 1]]).value.__round__(4)
     0.3333
     """
-    if _used(_table(counts)) < 2:
-        return _one_category(counts)
-    return _beyond_chance(observed_agreement(counts), float(np.sum(_prevalence(counts) ** 2)))
+    return _fleiss(_table(counts)).estimate()
 
 
-def krippendorff_alpha(counts: ArrayLike) -> Estimate:
-    """Krippendorff's alpha for nominal data, at most 1; one minus observed over expected disagreement.
+def krippendorff_alpha(
+    counts: ArrayLike, *, scale: Scale = "nominal", scores: Sequence[float] | None = None
+) -> Estimate:
+    """Krippendorff's alpha, at most 1; one minus observed over expected disagreement.
 
-    Only items with two ratings enter. Undefined when there is none or when their ratings are all the same category.
-    Source: Krippendorff (2004), chapter 11.
+    On the `ordinal` scale the columns are in the order of the categories; `interval` and `ratio` need their `scores`, a
+    number for each. Only items with two ratings enter. Undefined when there is none or when their ratings are all the
+    same category. Source: Krippendorff (2004), chapter 11; (2011), part D, for the scales.
 
     >>> krippendorff_alpha([[2, 0], [0, 2], [1, 1]]).value.__round__(4)
     0.4444
+    >>> krippendorff_alpha([[2, 0, 0], [0, 1, 1], [0, 0, 2]], scale="interval", scores=[1, 2, 3]).value.__round__(4)
+    0.8276
     """
-    table = _paired(counts)
-    if _used(table) < 2:
-        return _one_category(counts)
-    totals, n = table.sum(axis=0), table.sum()
-    observed = 1 - np.sum(_agreeing(table) / (table.sum(axis=1) - 1)) / n
-    expected = 1 - np.sum(totals * (totals - 1)) / (n * (n - 1))
-    return Estimate(float(1 - observed / expected), len(table))
+    return _alpha(_table(counts), scale, scores).estimate()
 
 
 def specific_agreement(counts: ArrayLike, *, category: int) -> Estimate:
@@ -116,72 +115,139 @@ def specific_agreement(counts: ArrayLike, *, category: int) -> Estimate:
     >>> specific_agreement([[2, 0], [1, 1], [0, 2]], category=0).value
     0.6666666666666666
     """
-    table = _paired(counts)
+    return specific_statistic(counts, category=category).estimate()
+
+
+def specific_statistic(counts: ArrayLike, *, category: int) -> SumStatistic:
+    """`specific_agreement` as a statistic with rows for the items, for its interval.
+
+    >>> specific_statistic([[2, 0], [1, 1], [0, 2]], category=0).rows.sum(axis=0).tolist()
+    [2.0, 3.0]
+    """
+    table = _table(counts)
     known_option(category, range(table.shape[1]), what="category (a column number)")
-    chosen = table[:, int(category)]
-    chances = np.sum(chosen * (table.sum(axis=1) - 1))
-    if not chances:
-        return Estimate.undefined(f"category {category} was never chosen on an item with two ratings", n=len(table))
-    return Estimate(float(np.sum(chosen * (chosen - 1)) / chances), len(table))
+    ratings, chosen = table.sum(axis=1), table[:, int(category)]
+    rows = np.column_stack([chosen * (chosen - 1), chosen * np.maximum(ratings - 1, 0)])
+    never = "" if rows[:, 1].any() else f"category {category} was never chosen on an item with two ratings"
+    return SumStatistic(rows, _ratio, _n_paired(table), never, lowest=0.0)
 
 
-def cohen_kappa(ratings: pd.DataFrame) -> Estimate:
-    """Cohen's kappa of exactly two raters, in [-1, 1], from an items x raters table; missing ratings are NaN.
+def agreement_statistics(
+    counts: ArrayLike, *, scale: Scale = "nominal", scores: Sequence[float] | None = None
+) -> dict[str, SumStatistic]:
+    """The overall coefficients by name, as statistics with rows for the items, for `with_intervals`.
 
-    `n` counts the items both rated. Undefined with other than two raters, no common item, or both raters giving one and
-    the same category throughout. Source: Cohen (1960).
+    Alpha is the one of the `scale`; on other scales than nominal `gwet_ac2` comes too, with the weights of that scale.
 
-    >>> cohen_kappa(pd.DataFrame({"r": [1, 1, 0, 0], "s": [1, 0, 0, 0]})).value
-    0.5
+    >>> sorted(agreement_statistics([[2, 0], [1, 1]], scale="ordinal"))[:4]
+    ['brennan_prediger', 'fleiss_kappa', 'gwet_ac1', 'gwet_ac2']
     """
-    raters = ratings_table(ratings).dropna(axis="columns", how="all")
-    if raters.shape[1] != 2:
-        return Estimate.undefined(f"it compares exactly two raters, here are {raters.shape[1]}")
-    both = raters.dropna()
-    if both.empty:
-        return Estimate.undefined("the two raters share no item")
-    first, second = both.iloc[:, 0], both.iloc[:, 1]
-    categories = pd.unique(pd.concat([first, second]))
-    if len(categories) < 2:
-        return Estimate.undefined(ONE_USED, n=len(both))
-    chance = sum(float((first == c).mean() * (second == c).mean()) for c in categories)
-    return _beyond_chance(Estimate(float((first == second).mean()), len(both)), chance)
+    table = _table(counts)
+    statistics = {
+        "observed_agreement": _observed(table),
+        "pooled_pair_agreement": _pooled_pairs(table),
+        "brennan_prediger": _brennan_prediger(table),
+        "gwet_ac1": _gwet(table, "identity"),
+        "fleiss_kappa": _fleiss(table),
+        "krippendorff_alpha": _alpha(table, scale, scores),
+    }
+    if scale in WEIGHTS_OF_SCALE:
+        statistics["gwet_ac2"] = _gwet(table, WEIGHTS_OF_SCALE[scale], scores)
+    return statistics
 
 
-def unanimity(ratings: pd.DataFrame) -> Estimate:
-    """Share of items on which all raters agree, in [0, 1], from an items x raters table.
+def _observed(table: FloatArray) -> SumStatistic:
+    return SumStatistic(_agreement_rows(table), _ratio, _n_paired(table), _no_pairs(table), lowest=0.0)
 
-    `n` counts the items that every rater rated; the others are left out, and `reason` says how many. Undefined with
-    fewer than two raters or no complete item. It falls as raters are added. Source: SenseJudge, table 6.
 
-    >>> unanimity(pd.DataFrame({"r": [1, 1, 0], "s": [1, 0, None]}))
-    Estimate(value=0.5, n=2, low=nan, high=nan, reason='1 of 3 items left out: not rated by every rater')
-    """
-    ratings = ratings_table(ratings)
-    if ratings.shape[1] < 2:
-        return Estimate.undefined(f"it needs two raters, here are {ratings.shape[1]}")
-    complete = ratings.dropna()
-    left_out = len(ratings) - len(complete)
-    reason = f"{left_out} of {len(ratings)} items left out: not rated by every rater" if left_out else ""
-    if complete.empty:
-        return Estimate.undefined(reason or "there are no items")
-    same = complete.eq(complete.iloc[:, 0], axis="index").all(axis="columns")
-    return Estimate(float(same.mean()), len(complete), reason=reason)
+def _pooled_pairs(table: FloatArray) -> SumStatistic:
+    rows = np.column_stack([np.sum(table * (table - 1), axis=1), _pairs(table)])
+    return SumStatistic(rows, _ratio, _n_paired(table), _no_pairs(table), lowest=0.0)
+
+
+def _brennan_prediger(table: FloatArray) -> SumStatistic:
+    q = table.shape[1]
+    if q < 2:
+        return SumStatistic.without_value(len(table), ONE_DECLARED)
+    return SumStatistic(
+        _agreement_rows(table),
+        lambda sums: (_ratio(sums) - 1 / q) / (1 - 1 / q),
+        _n_paired(table),
+        _no_pairs(table),
+        lowest=-1 / (q - 1),
+    )
+
+
+def _gwet(table: FloatArray, weights: Weights, scores: Sequence[float] | None = None) -> SumStatistic:
+    q = table.shape[1]
+    weighing = agreement_weights(weights, n_categories=q, scores=scores)
+    if q < 2:
+        return SumStatistic.without_value(len(table), ONE_DECLARED)
+    share = weighing.sum() / (q * (q - 1))
+    return _beyond_chance(table, lambda p: share * np.sum(p * (1 - p), axis=-1), weighing, _no_pairs(table))
+
+
+def _fleiss(table: FloatArray) -> SumStatistic:
+    undefined = _no_pairs(table) or _one_used(table)
+    return _beyond_chance(table, lambda p: np.sum(p**2, axis=-1), np.eye(table.shape[1]), undefined)
+
+
+def _alpha(table: FloatArray, scale: Scale, scores: Sequence[float] | None) -> SumStatistic:
+    q = table.shape[1]
+    distances = squared_distances(scale, n_categories=q, scores=scores)
+    # Each item's coincidence matrix: its ordered pairs of ratings, divided so that every rating counts once.
+    others = np.maximum(table.sum(axis=1) - 1, 1)[:, None, None]
+    rows = (table[:, :, None] * table[:, None, :] - table[:, :, None] * np.eye(q)) / others
+
+    def of_sums(sums: NDArray[Any]) -> NDArray[Any]:
+        coincidences = sums.reshape(*sums.shape[:-1], q, q)
+        totals = coincidences.sum(axis=-1)
+        squared = _ordinal_distances(totals) if distances is None else distances
+        observed = np.sum(coincidences * squared, axis=(-2, -1))
+        expected = np.sum(totals[..., :, None] * totals[..., None, :] * squared, axis=(-2, -1))
+        alpha: NDArray[Any] = 1 - observed / (expected / (totals.sum(axis=-1) - 1))
+        return alpha
+
+    undefined = _no_pairs(table) or _one_used(table[table.sum(axis=1) >= 2])
+    return SumStatistic(rows.reshape(len(table), q * q), of_sums, _n_paired(table), undefined)
+
+
+def _ordinal_distances(totals: NDArray[Any]) -> NDArray[Any]:
+    midranks = np.cumsum(totals, axis=-1) - totals / 2
+    distances: NDArray[Any] = (midranks[..., :, None] - midranks[..., None, :]) ** 2
+    return distances
+
+
+def _beyond_chance(
+    table: FloatArray, chance: Callable[[NDArray[Any]], NDArray[Any]], weighing: FloatArray, undefined: str
+) -> SumStatistic:
+    shares = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
+
+    def of_sums(sums: NDArray[Any]) -> NDArray[Any]:
+        rated = sums[..., 2:]
+        expected = chance(rated / rated.sum(axis=-1, keepdims=True))
+        kappa: NDArray[Any] = (_ratio(sums) - expected) / (1 - expected)
+        return kappa
+
+    rows = np.hstack([_agreement_rows(table, weighing), shares])
+    return SumStatistic(rows, of_sums, _n_paired(table), undefined)
+
+
+def _agreement_rows(table: FloatArray, weighing: FloatArray | None = None) -> FloatArray:
+    """For each item the share of agreeing pairs and a 1, or two zeros without a pair."""
+    pairs = _pairs(table)
+    like = table if weighing is None else table @ weighing
+    agreeing = np.sum(table * (like - 1), axis=1)
+    return np.column_stack([np.where(pairs > 0, agreeing, 0.0) / np.maximum(pairs, 1), pairs > 0])
+
+
+def _ratio(sums: NDArray[Any]) -> NDArray[Any]:
+    ratio: NDArray[Any] = sums[..., 0] / sums[..., 1]
+    return ratio
 
 
 def _table(counts: ArrayLike) -> FloatArray:
     return whole_counts(counts, what="The table of items x categories")
-
-
-def _paired(counts: ArrayLike) -> FloatArray:
-    table = _table(counts)
-    paired: FloatArray = table[table.sum(axis=1) >= 2]
-    return paired
-
-
-def _agreeing(table: FloatArray) -> FloatArray:
-    agreeing: FloatArray = np.sum(table * (table - 1), axis=1)
-    return agreeing
 
 
 def _pairs(table: FloatArray) -> FloatArray:
@@ -190,25 +256,13 @@ def _pairs(table: FloatArray) -> FloatArray:
     return pairs
 
 
-def _prevalence(counts: ArrayLike) -> FloatArray:
-    table = _table(counts)
-    rated = table[table.sum(axis=1) > 0]
-    if not len(rated):
-        return np.zeros(table.shape[1])
-    prevalence: FloatArray = np.mean(rated / rated.sum(axis=1, keepdims=True), axis=0)
-    return prevalence
+def _n_paired(table: FloatArray) -> int:
+    return int(np.count_nonzero(_pairs(table)))
 
 
-def _used(table: FloatArray) -> int:
-    return int(np.count_nonzero(table.sum(axis=0)))
+def _no_pairs(table: FloatArray) -> str:
+    return "" if _n_paired(table) else NO_PAIRS
 
 
-def _one_category(counts: ArrayLike) -> Estimate:
-    n = len(_paired(counts))
-    return Estimate.undefined(ONE_USED if n else NO_PAIRS, n=n)
-
-
-def _beyond_chance(observed: Estimate, chance: float) -> Estimate:
-    if not observed.defined:
-        return observed
-    return Estimate((observed.value - chance) / (1 - chance), observed.n)
+def _one_used(table: FloatArray) -> str:
+    return ONE_USED if np.count_nonzero(table.sum(axis=0)) < 2 else ""

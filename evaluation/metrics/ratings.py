@@ -37,14 +37,28 @@ def category_counts(ratings: pd.DataFrame, categories: Sequence[Hashable]) -> ND
     >>> category_counts(table, ["A", "B"]).tolist()
     [[2, 0], [0, 1]]
     """
+    codes = category_codes(ratings, categories)
+    return np.column_stack([(codes == code).sum(axis=1) for code in range(len(categories))])
+
+
+def category_codes(ratings: pd.DataFrame, categories: Sequence[Hashable]) -> NDArray[np.int64]:
+    """The position of each rating among the declared categories, -1 where it is missing, shape (items, raters).
+
+    Raises ValueError as `category_counts` does.
+
+    >>> category_codes(pd.DataFrame({"r": ["A", "B"], "s": ["A", None]}), ["A", "B"]).tolist()
+    [[0, 0], [1, -1]]
+    """
     ratings = ratings_table(ratings)
     declared = _declared(categories)
-    undeclared = (ratings.notna() & ~ratings.isin(declared)).to_numpy()
+    codes = np.full(ratings.shape, -1, dtype=np.int64)
+    for code, category in enumerate(declared):
+        codes[(ratings == category).to_numpy(dtype=bool, na_value=False)] = code
+    undeclared = ratings.notna().to_numpy(dtype=bool) & (codes < 0)
     if undeclared.any():
         first = ratings.to_numpy(dtype=object)[undeclared][0]
         raise ValueError(f"The rating {first!r} is not among the declared categories {declared}.")
-    columns = [(ratings == category).sum(axis=1).to_numpy(dtype=np.int64) for category in declared]
-    return np.column_stack(columns)
+    return codes
 
 
 def ratings_table(ratings: object) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
-from . import agreement, alignment, association, consensus, gap, rates, row_level, uncertainty
+from . import agreement, alignment, association, consensus, gap, raters, rates, row_level, uncertainty
 
 
 class Takes(StrEnum):
@@ -70,6 +70,8 @@ _UNBOUNDED_BELOW = float("-inf")
 
 _ALL_BUT_SIDES = _ALL - {_SIDES}
 _ROW_OPTIONS = ({"answer": "answer", "culture": "A", "preference": "B"},)
+# Three ordered categories, as the tests' data have.
+_CATEGORIES, _SCORES = ("A", "B", "C"), (1, 2, 4)
 _MIN_N = ({"min_n": 1}, {"min_n": 2})
 _METHODS = tuple({"method": method} for method in ("pearson", "spearman", "kendall"))
 
@@ -86,9 +88,27 @@ _METRICS = (
     Metric("brennan_prediger", agreement.brennan_prediger, Takes.COUNTS, -1, 1, _HIGHER, _ALL_BUT_SIDES),
     Metric("gwet_ac1", agreement.gwet_ac1, Takes.COUNTS, -1, 1, _HIGHER, _ALL_BUT_SIDES),
     Metric("fleiss_kappa", agreement.fleiss_kappa, Takes.COUNTS, _UNBOUNDED_BELOW, 1, _HIGHER, _ALL_BUT_SIDES),
-    # Alpha corrects for the number of ratings, so the same data twice is other data to it.
     Metric(
-        "krippendorff_alpha", agreement.krippendorff_alpha, Takes.COUNTS, -1, 1, _HIGHER, frozenset({_ROWS, _LABELS})
+        "gwet_ac2",
+        agreement.gwet_ac2,
+        Takes.COUNTS,
+        _UNBOUNDED_BELOW,
+        1,
+        _HIGHER,
+        _SIZE_AND_ORDER,
+        ({"weights": "ordinal"}, {"weights": "linear", "scores": _SCORES}, {"weights": "quadratic", "scores": _SCORES}),
+    ),
+    # Alpha corrects for the number of ratings, so the same data twice is other data to it, and so are ordered
+    # categories under other labels.
+    Metric(
+        "krippendorff_alpha",
+        agreement.krippendorff_alpha,
+        Takes.COUNTS,
+        _UNBOUNDED_BELOW,
+        1,
+        _HIGHER,
+        frozenset({_ROWS}),
+        ({}, {"scale": "ordinal"}, {"scale": "interval", "scores": _SCORES}, {"scale": "ratio", "scores": _SCORES}),
     ),
     Metric(
         "specific_agreement",
@@ -100,8 +120,22 @@ _METRICS = (
         _SIZE_AND_ORDER,
         ({"category": 0}, {"category": 1}),
     ),
-    Metric("cohen_kappa", agreement.cohen_kappa, Takes.RATINGS, -1, 1, _HIGHER, _ALL),
-    Metric("unanimity", agreement.unanimity, Takes.RATINGS, 0, 1, _HIGHER, _ALL),
+    Metric("cohen_kappa", raters.cohen_kappa, Takes.RATINGS, -1, 1, _HIGHER, _ALL),
+    Metric(
+        "weighted_kappa",
+        raters.weighted_kappa,
+        Takes.RATINGS,
+        _UNBOUNDED_BELOW,
+        1,
+        _HIGHER,
+        _ALL - {_LABELS},
+        (
+            {"categories": _CATEGORIES, "weights": "ordinal"},
+            {"categories": _CATEGORIES, "weights": "linear", "scores": _SCORES},
+            {"categories": _CATEGORIES, "weights": "quadratic", "scores": _SCORES},
+        ),
+    ),
+    Metric("unanimity", raters.unanimity, Takes.RATINGS, 0, 1, _HIGHER, _ALL),
     # A tie counts as culture, so swapping the labels can move it.
     Metric(
         "majority_alignment",

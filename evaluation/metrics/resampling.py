@@ -56,16 +56,29 @@ def bootstrap_interval(
     n_clusters = np.unique(codes).size
     if n_clusters < 2:
         return BootstrapInterval(NAN, NAN, n_resamples, n_resamples)
-    draws = _draw_weights(n_clusters, n_resamples, rng)
-    values = np.concatenate([statistic(weights[:, codes]) for weights in draws])
+    draws = draw_weights(n_clusters, n_resamples, rng)
+    return percentile_interval(np.concatenate([statistic(weights[:, codes]) for weights in draws]), level=level)
+
+
+def percentile_interval(values: FloatArray, *, level: float) -> BootstrapInterval:
+    """The interval that holds the middle `level` of the resampled values, shape (resamples,); NaN values are left out.
+
+    >>> percentile_interval(np.array([0.0, 0.5, 1.0, np.nan]), level=0.5)
+    BootstrapInterval(low=0.25, high=0.75, n_resamples=4, n_undefined=1)
+    """
     defined = values[~np.isnan(values)]
     if defined.size == 0:
-        return BootstrapInterval(NAN, NAN, n_resamples, n_resamples)
+        return BootstrapInterval(NAN, NAN, values.size, values.size)
     low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
-    return BootstrapInterval(float(low), float(high), n_resamples, int(values.size - defined.size))
+    return BootstrapInterval(float(low), float(high), values.size, values.size - defined.size)
 
 
-def _draw_weights(n_clusters: int, n_resamples: int, rng: np.random.Generator) -> Iterator[FloatArray]:
+def draw_weights(n_clusters: int, n_resamples: int, rng: np.random.Generator) -> Iterator[FloatArray]:
+    """How often each cluster is drawn, shape (resamples, n_clusters), in parts that fit into memory.
+
+    >>> next(draw_weights(4, 2, np.random.default_rng(1))).sum(axis=1).tolist()
+    [4.0, 4.0]
+    """
     chunk = max(1, _MAX_WEIGHTS // n_clusters)
     for start in range(0, n_resamples, chunk):
         rows = min(chunk, n_resamples - start)

@@ -12,7 +12,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evaluation.metrics
-from evaluation.metrics import agreement, alignment, association, consensus, gap, items, rates, ratings, uncertainty
+from evaluation.metrics import (
+    agreement,
+    alignment,
+    annotators,
+    association,
+    consensus,
+    gap,
+    items,
+    labels,
+    raters,
+    rates,
+    ratings,
+    uncertainty,
+)
 from evaluation.metrics.ceiling import split_half_ceiling
 from evaluation.metrics.criteria import agreement_summary, criterion_agreement
 from evaluation.metrics.items import items_frame
@@ -144,6 +157,10 @@ CRITERIA = {"item": "item", "criterion": "question", "rater": "rater", "value": 
 count = partial(items.count_answers, **LABELS)
 criteria = partial(criterion_agreement, **CRITERIA)
 
+TABLE = pd.DataFrame({"r": ["A", "B"], "s": ["A", "A"]}, index=["x", "y"])
+NUMBERED = pd.DataFrame({"r": [1, 2], "s": [1, 1]})
+summary = partial(agreement_summary, TABLE, ["A", "B"])
+
 REFUSED = {
     "unknown method": lambda: uncertainty.uncertainty_correlation(NORMAL, method="bogus"),
     "answer 2": lambda: rates.choice_rate([2, 3]),
@@ -205,9 +222,32 @@ REFUSED = {
     "category twice": lambda: criteria(LONG, categories=[0, 1, 1]),
     "category missing": lambda: criteria(LONG, categories=[0, 1, None]),
     "categories as text": lambda: agreement_summary(pd.DataFrame({"r": ["A"], "s": ["B"]}), "AB"),
-    "item rated in two rows": lambda: agreement.cohen_kappa(pd.DataFrame({"r": [1, 0], "s": [1, 0]}, index=["x", "x"])),
-    "rater twice": lambda: agreement.unanimity(pd.DataFrame([[1, 0]], columns=["r", "r"])),
-    "text and numbers": lambda: agreement.cohen_kappa(pd.DataFrame({"r": [1, 0], "s": ["1", "0"]})),
+    "item rated in two rows": lambda: raters.cohen_kappa(pd.DataFrame({"r": [1, 0], "s": [1, 0]}, index=["x", "x"])),
+    "rater twice": lambda: raters.unanimity(pd.DataFrame([[1, 0]], columns=["r", "r"])),
+    "weights unknown": lambda: agreement.gwet_ac2([[2, 0]], weights="cubic"),
+    "weights without scores": lambda: agreement.gwet_ac2([[2, 0]], weights="linear"),
+    "scores alike": lambda: agreement.gwet_ac2([[2, 0]], weights="linear", scores=[1, 1]),
+    "scores too many": lambda: raters.weighted_kappa(NUMBERED, [1, 2], weights="linear", scores=[1, 2, 3]),
+    "scores as text": lambda: agreement.krippendorff_alpha([[2, 0]], scale="interval", scores="12"),
+    "scale unknown": lambda: agreement.krippendorff_alpha([[2, 0]], scale="cardinal"),
+    "scale without scores": lambda: agreement.krippendorff_alpha([[2, 0]], scale="ratio"),
+    "ratio below 0": lambda: agreement.krippendorff_alpha([[2, 0]], scale="ratio", scores=[-1, 1]),
+    "interval of text": lambda: summary(scale="interval"),
+    "clusters too few": lambda: summary(clusters=["a"]),
+    "interval of level 1": lambda: summary(level=1),
+    "interval without resamples": lambda: summary(seed=1, n_resamples=0),
+    "interval with a strange seed": lambda: summary(seed="one"),
+    "ties unknown": lambda: labels.majority_labels(TABLE, ["A", "B"], ties="random"),
+    "majority of the undeclared": lambda: labels.majority_labels(TABLE, ["A"], ties="undefined"),
+    "skills without a rating": lambda: labels.dawid_skene(pd.DataFrame({"r": [None]}), ["A"]),
+    "skills without tolerance": lambda: labels.dawid_skene(TABLE, ["A", "B"], tolerance=0),
+    "skills without iterations": lambda: labels.dawid_skene(TABLE, ["A", "B"], max_iterations=0),
+    "gold as a mapping": lambda: annotators.gold_accuracy(TABLE, {"x": "A"}, ["A", "B"]),
+    "gold undeclared": lambda: annotators.gold_accuracy(TABLE, pd.Series({"x": "C"}), ["A", "B"]),
+    "gold twice": lambda: annotators.gold_accuracy(TABLE, pd.Series(["A", "B"], index=["x", "x"]), ["A", "B"]),
+    "confusion with a list": lambda: annotators.confusion_table(TABLE["r"], ["A", "B"], ["A", "B"]),
+    "pairs of the undeclared": lambda: annotators.annotator_pairs(TABLE, ["A"]),
+    "text and numbers": lambda: raters.cohen_kappa(pd.DataFrame({"r": [1, 0], "s": ["1", "0"]})),
 }
 
 

@@ -10,9 +10,9 @@ from evaluation.metrics.agreement import (
     fleiss_kappa,
     observed_agreement,
     specific_agreement,
-    unanimity,
 )
 from evaluation.metrics.criteria import agreement_summary, criterion_agreement
+from evaluation.metrics.raters import unanimity
 from evaluation.metrics.ratings import category_counts, ratings_matrix
 from tests.golden.tables import frame
 
