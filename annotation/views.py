@@ -6,7 +6,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from annotation import monitoring, services
-from annotation.forms import LabelProjectForm
 from annotation.models import LabelProject
 from annotation.progress import progress_of
 from projects.access import EVERY_ROLE, MANAGERS, READERS, MemberRequest, project_view
@@ -25,28 +24,6 @@ def labelling(request: MemberRequest, project: Project) -> HttpResponse:
         return render(request, "annotation/own_work.html", context | {"work": work, "primary": primary})
     rows = LabelProject.objects.for_list(project)
     return render(request, "annotation/list.html", context | {"rows": rows, "may_create": role in MANAGERS})
-
-
-@project_view(*MANAGERS)
-def label_project_new(request: MemberRequest, project: Project) -> HttpResponse:
-    form = LabelProjectForm(request.POST if request.method == "POST" else None, project=project)
-    if request.method == "POST" and form.is_valid():
-        fields = dict(form.cleaned_data)
-        try:
-            made = services.create_label_project(
-                project=project,
-                by=request.user,
-                item_fields=fields.pop("fields_shown"),
-                **fields,
-            )
-        except services.UnknownFieldError as error:
-            form.add_error("fields_shown", str(error))
-        except services.LabelProjectError as error:
-            form.add_error(None, str(error))
-        else:
-            return redirect("label_project", slug=project.slug, label=made.slug)
-    context = {"project": project, "nav": "labelling", "form": form}
-    return render(request, "annotation/new.html", context, status=422 if form.errors else 200)
 
 
 def find(project: Project, label: str) -> LabelProject:

@@ -1,6 +1,8 @@
 from io import BytesIO
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
 
 from annotation.known_file import KnownFileError, read_known_answers
 from annotation.marking import drawn_first, due
@@ -178,3 +180,24 @@ def test_a_table_of_known_answers_is_taken_whole_or_with_every_fault_named(make_
         (4, ""),
         (6, ""),
     ]
+
+
+def test_the_page_takes_a_table_and_says_how_people_met_it(make_label_project, annotator, researcher, client_as):
+    label_project = make_label_project(n=3)
+    client = client_as(researcher)
+    url = reverse("label_known", args=[label_project.project.slug, label_project.slug])
+
+    def send(text):
+        file = SimpleUploadedFile("known.csv", text.encode())
+        return client.post(url, {"dataset": label_project.dataset_id, "purpose": "gold", "file": file})
+
+    refused = send("id,plausible\nscenarios-0,maybe")
+    assert refused.status_code == 422
+    assert "&#x27;maybe&#x27; is not an option" in refused.content.decode()
+    assert send("id,plausible,clear\nscenarios-0,yes,no\nscenarios-1,yes,").status_code == 302
+    member_for(label_project, annotator)
+    answer(label_project, annotator, label_project.known_answers.first(), "yes")
+    rows = client.get(url).context["known"]
+    assert [(row.people, row.right, row.given, row.percent) for row in rows] == [(1, 1, 2, 50.0), (0, 0, 0, None)]
+    client.post(reverse("label_known_remove", args=[label_project.project.slug, label_project.slug, rows[1].known.pk]))
+    assert label_project.known_answers.count() == 1

@@ -1,4 +1,5 @@
 import pytest
+from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import LabelMember
@@ -58,3 +59,23 @@ def test_a_cap_of_ones_own_goes_before_the_projects(make_label_project, annotato
     assert cap_of(member) == 20
     change_member(member=member, cap=0, sees_suggestions=False, by=None)
     assert cap_of(member) == 0
+
+
+def test_the_page_of_people_names_and_pauses_them(make_label_project, make_annotators, researcher, client_as):
+    label_project = make_label_project()
+    first = make_annotators(2)[0]
+    client = client_as(researcher)
+    url = reverse("label_members", args=[label_project.project.slug, label_project.slug])
+    assert client.post(url, {}).status_code == 422
+    client.post(url, {"users": [first.pk]})
+    member = LabelMember.objects.get(label_project=label_project)
+    own = reverse("label_member", args=[label_project.project.slug, label_project.slug, member.pk])
+    client.post(own, {"action": "pause", "reason": "holiday"})
+    client.post(own, {"cap": 5})
+    refused = client.post(own, {"cap": 0}, follow=True)
+    assert "items at most: Ensure this value is greater than or equal to 1." in refused.content.decode()
+    member.refresh_from_db()
+    assert (member.user, member.status, member.reason, member.cap) == (first, "paused", "holiday", 5)
+    assert "holiday" in client.get(url).content.decode()
+    client.post(own, {"action": "resume"})
+    assert member_for(label_project, first).cap == 5

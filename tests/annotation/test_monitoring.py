@@ -4,10 +4,9 @@ import pytest
 from django.urls import reverse
 
 from annotation import monitoring
-from annotation.models import LabelProject
 from annotation.overview import box
 from annotation.progress import progress_of
-from annotation.services import LabelProjectError, add_flag, claim_next, skip, submit
+from annotation.services import add_flag, claim_next, skip, submit
 from tests.annotation.conftest import answers
 
 MULTI = [
@@ -129,52 +128,6 @@ def test_the_page_shows_it_in_a_bounded_number_of_queries(
     assert "50.0" in text
     assert "unclear" in text
     assert reverse("item", args=[labelled.project.slug, labelled.dataset.items.last().pk]) in text
-
-
-def test_setting_up_by_the_form_and_closing(project, researcher, client_as, make_dataset, make_instrument):
-    client = client_as(researcher)
-    data = {
-        "name": "First round",
-        "dataset": make_dataset(project, content=lambda i: {"text": "Tea?", "other": i}).pk,
-        "instrument": make_instrument(project).pk,
-        "overlap": 2,
-        "order": "random",
-        "seed": 5,
-        "calibration_size": 2,
-        "lease_minutes": 30,
-        "fields_shown": "text: Scenario\nothr",
-    }
-    new = reverse("label_project_new", args=[project.slug])
-    refused = client.post(new, data)
-    assert refused.status_code == 422
-    assert "each calibration item" in refused.content.decode()
-    for wrong in ({"overlap": 0}, {"overlap": 2_000_000_000}, {"lease_minutes": 0}, {"calibration_overlap": 0}):
-        refused = client.post(new, data | {"calibration_overlap": 4} | wrong)
-        assert refused.status_code == 422
-        assert list(refused.context["form"].errors)[:1] == list(wrong)
-    refused = client.post(new, data | {"calibration_overlap": 4})
-    assert refused.status_code == 422
-    assert refused.context["form"].errors["fields_shown"] == [
-        "No item of Scenarios has a field 'othr'; there are other, text."
-    ]
-    data["fields_shown"] = "text: Scenario\nother"
-    assert client.post(new, data | {"calibration_overlap": 4}).status_code == 302
-    made = LabelProject.objects.get()
-    assert made.item_fields == [{"field": "text", "label": "Scenario"}, "other"]
-    assert made.assignments.count() == 3 * 2 + 2 * 4
-    assert client.post(new, data | {"calibration_overlap": 4}).status_code == 422  # the name is taken
-    client.post(reverse("label_status", args=[project.slug, made.slug]), {"status": "closed"})
-    made.refresh_from_db()
-    assert not made.is_open
-    assert project.audit_events.filter(action="labelling closed", user=researcher).exists()
-
-
-def test_items_must_have_the_texts_to_choose(make_label_project):
-    options = [{"code": "l", "text_field": "left"}, {"code": "n", "text": "None"}]
-    question = {"kind": "choice", "code": "which", "text": "Which?", "options": options}
-    with pytest.raises(LabelProjectError, match=r"Item \S+ has no field left, from which a question takes a text"):
-        make_label_project(questions=[question], content=lambda i: {"left": "Tea"} if i else {"right": "Tea"})
-    assert not LabelProject.objects.exists()
 
 
 def test_answers_of_bots_carry_a_badge_everywhere(make_label_project, annotator, researcher, client_as):

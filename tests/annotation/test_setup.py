@@ -1,6 +1,7 @@
 import pytest
+from django.urls import reverse
 
-from annotation.models import Assignment
+from annotation.models import Assignment, LabelProject
 from annotation.services import (
     GuidelinesError,
     LabelProjectError,
@@ -81,3 +82,113 @@ def test_guidelines_get_a_version_for_each_change(make_label_project, researcher
 def test_an_example_must_fit(make_label_project, example, sentence):
     with pytest.raises(GuidelinesError, match=sentence):
         publish_guidelines(label_project=make_label_project(), text="", examples=[example], by=None)
+
+
+def test_setting_up_by_the_form_and_closing(project, researcher, client_as, make_dataset, make_instrument):
+    client = client_as(researcher)
+    data = {
+        "name": "First round",
+        "dataset": make_dataset(project, content=lambda i: {"text": "Tea?", "other": i}).pk,
+        "instrument": make_instrument(project).pk,
+        "overlap": 2,
+        "order": "random",
+        "seed": 5,
+        "calibration_size": 2,
+        "lease_minutes": 30,
+        "break_every": 50,
+        "gold_every": 0,
+        "pass_mark": "80",
+        "suggestions": "none",
+        "fields_shown": "text: Scenario\nothr",
+    }
+    new = reverse("label_project_new", args=[project.slug])
+    refused = client.post(new, data)
+    assert refused.status_code == 422
+    assert "each calibration item" in refused.content.decode()
+    for wrong in ({"overlap": 0}, {"overlap": 2_000_000_000}, {"lease_minutes": 0}, {"calibration_overlap": 0}):
+        refused = client.post(new, data | {"calibration_overlap": 4} | wrong)
+        assert refused.status_code == 422
+        assert list(refused.context["form"].errors)[:1] == list(wrong)
+    refused = client.post(new, data | {"calibration_overlap": 4})
+    assert refused.status_code == 422
+    assert refused.context["form"].errors["fields_shown"] == [
+        "No item of Scenarios has a field 'othr'; there are other, text."
+    ]
+    data["fields_shown"] = "text: Scenario\nother"
+    preview = client.post(new, data | {"name": "", "preview": "1"}, headers={"HX-Request": "true"})
+    assert "Tea?" in preview.content.decode()
+    assert "<html" not in preview.content.decode()
+    assert not LabelProject.objects.exists()
+    assert client.post(new, data | {"calibration_overlap": 4}).status_code == 302
+    made = LabelProject.objects.get()
+    assert made.item_fields == [{"field": "text", "label": "Scenario"}, "other"]
+    assert made.pass_mark == 0.8
+    assert made.assignments.count() == 3 * 2 + 2 * 4
+    assert client.post(new, data | {"calibration_overlap": 4}).status_code == 422  # the name is taken
+    client.post(reverse("label_status", args=[project.slug, made.slug]), {"status": "closed"})
+    made.refresh_from_db()
+    assert not made.is_open
+    assert project.audit_events.filter(action="labelling closed", user=researcher).exists()
+
+
+def test_items_must_have_the_texts_to_choose(make_label_project):
+    options = [{"code": "l", "text_field": "left"}, {"code": "n", "text": "None"}]
+    question = {"kind": "choice", "code": "which", "text": "Which?", "options": options}
+    with pytest.raises(LabelProjectError, match=r"Item \S+ has no field left, from which a question takes a text"):
+        make_label_project(questions=[question], content=lambda i: {"left": "Tea"} if i else {"right": "Tea"})
+    assert not LabelProject.objects.exists()
+
+
+def test_the_set_up_changes_what_may_change(make_label_project, researcher, client_as):
+    label_project = make_label_project(n=1, pass_mark=0.8)
+    Item.objects.create(
+        dataset=label_project.dataset, external_id="late", content={}, content_hash="0" * 64, position=1
+    )
+    client = client_as(researcher)
+    url = reverse("label_setup", args=[label_project.project.slug, label_project.slug])
+    page = client.get(url).content.decode()
+    assert "1 item of Scenarios is not given to anybody" in page
+    assert 'value="80.0"' in page
+    data = {"cap": 9, "break_every": 5, "lease_minutes": 30, "gold_every": 3, "suggestions": "none", "pass_mark": ""}
+    refused = client.post(url, data | {"suggestions": "shown"})
+    assert refused.context["form"].errors == {"suggestions_of": ["Choose the model whose answers are suggested."]}
+    assert client.post(url, data).status_code == 302
+    label_project.refresh_from_db()
+    assert (label_project.cap, label_project.gold_every, label_project.pass_mark) == (9, 3, None)
+    event = label_project.project.audit_events.get(action="labelling changed", user=researcher)
+    assert event.detail == {
+        "label_project": label_project.slug,
+        "cap": 9,
+        "break_every": 5,
+        "gold_every": 3,
+        "pass_mark": None,
+    }
+    for name, values in (("label_items", {}), ("label_overlap", {"overlap": 2})):
+        client.post(reverse(name, args=[label_project.project.slug, label_project.slug]), values)
+    assert places(label_project) == [(0, 1), (0, 2), (1, 1), (1, 2)]
+
+
+def test_an_item_answered_as_it_should_be_is_an_example_or_known(make_label_project, researcher, client_as):
+    label_project = make_label_project(n=2, guidelines="Read closely.")
+    slugs = [label_project.project.slug, label_project.slug]
+    first, second = label_project.dataset.items.order_by("position")
+    client = client_as(researcher)
+    found = client.get(
+        reverse("label_known_item", args=slugs), {"dataset": label_project.dataset_id, "item": first.external_id}
+    )
+    right = reverse("label_right", args=[*slugs, first.pk])
+    assert found.url == right
+    refused = client.post(right, {"purpose": "example"})
+    assert "Give the right answer of at least one question." in refused.content.decode()
+    client.post(right, {"purpose": "example", "answer_clear": "no", "why": "Nobody acts."})
+    assert label_project.guidelines.first().examples == [
+        {"item": first.external_id, "answers": {"clear": "no"}, "why": "Nobody acts."}
+    ]
+    page = client.get(reverse("label_guidelines_versions", args=slugs)).content.decode()
+    assert "Nobody acts." in page
+    assert "Version 2" in page
+    client.post(reverse("label_example_remove", args=[*slugs, 1]))
+    assert (label_project.guidelines.first().version, label_project.guidelines.first().examples) == (3, [])
+    client.post(reverse("label_right", args=[*slugs, second.pk]), {"purpose": "gold", "answer_plausible": "yes"})
+    known = label_project.known_answers.get()
+    assert (known.item, known.purpose, known.answers) == (second, "gold", {"plausible": ["yes"]})
