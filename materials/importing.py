@@ -55,14 +55,15 @@ def import_items(
     source: str,
     by: User | None,
     plan: Plan | None = None,
+    run_id: int | None = None,
     dry_run: bool = False,
     watch: Callable[[int], None] = lambda rows: None,
 ) -> Imported:
     """Add the records as items to the dataset, which is made when it is missing. All or none.
 
-    `source` (a file's name) goes into each item's lineage with its row. The plan says which records are skipped because
-    others are there already. A dry run leaves nothing behind. `watch` hears how many rows were read and may raise.
-    Raises ImportRefusedError with every fault.
+    `source` (a file's name) goes into each item's lineage with its row, and the run's id where there is one. The plan
+    says which records are skipped because others are there already. A dry run leaves nothing behind. `watch` hears how
+    many rows were read and may raise. Raises ImportRefusedError with every fault.
     """
     plan = plan or Plan()
     dataset, made = _get_dataset(project, dataset_slug)
@@ -72,12 +73,12 @@ def import_items(
     conflicts = _conflicts(dataset)
     if faults or conflicts:
         raise ImportRefusedError((faults + conflicts)[:MAX_FAULTS], total + len(conflicts))
-    added, unchanged = _insert(dataset, source)
+    origin = {"source": source} | ({"import": run_id} if run_id else {})
+    added, unchanged = _insert(dataset, origin)
     if len(order) > len(dataset.field_order):
         dataset.field_order = list(order)[:MAX_FIELDS]
         dataset.save(update_fields=["field_order"])
-    detail = {"dataset": dataset_slug, "added": added, "source": source}
-    audit(project=project, user=by, action=ITEMS_IMPORTED, **detail)
+    audit(project=project, user=by, action=ITEMS_IMPORTED, dataset=dataset_slug, added=added, **origin)
     if dry_run:
         transaction.set_rollback(True)
     return Imported(dataset, made, added, unchanged, skipped)
@@ -212,14 +213,14 @@ WHERE NOT EXISTS (SELECT FROM materials_item AS item
 ORDER BY incoming.line"""
 
 
-def _insert(dataset: Dataset, source: str) -> tuple[int, int]:
+def _insert(dataset: Dataset, origin: dict[str, Any]) -> tuple[int, int]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM incoming_item")
         total = cursor.fetchone()[0]
         cursor.execute("SELECT coalesce(max(position), 0) FROM materials_item WHERE dataset_id = %s", [dataset.pk])
         parameters: dict[str, Any] = {
             "dataset": dataset.pk,
-            "source": Jsonb({"source": source}),
+            "source": Jsonb(origin),
             "first": cursor.fetchone()[0],
         }
         cursor.execute(INSERT, parameters)

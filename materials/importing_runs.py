@@ -30,6 +30,7 @@ from projects.models import Project, User
 
 State = ImportRun.State
 WORK = "materials.tasks.work"  # by name: services do not import tasks
+MAX_COLUMNS = 200  # that the page maps
 AT_ONCE_BYTES = 1_000_000
 AT_ONCE_PACKED_BYTES = 100_000  # Parquet and Excel
 SAMPLE_ROWS = 200
@@ -72,7 +73,10 @@ def begin(*, project: Project, dataset_slug: str, file_name: str, chunks: Iterab
     store_upload(run, chunks)
     with open_upload(run) as file:
         source = find_encoding(file, find_source(file, file_name))
-    run.plan = propose(run, source).model_dump()
+    plan = propose(run, source)
+    if len(plan.columns) > MAX_COLUMNS:
+        raise SourceError(f"The file has more than {MAX_COLUMNS} columns; use manage.py import_items.")
+    run.plan = plan.model_dump()
     run.save(update_fields=["plan"])
     return run
 
@@ -102,6 +106,14 @@ def look(run: ImportRun, source: Source, rows: int = SAMPLE_ROWS) -> Sample:
     found = [entry for entry in entries if not isinstance(entry, Fault)]
     columns = list(dict.fromkeys(name for _, content in found for name in content))
     return Sample(columns, found, [entry for entry in entries if isinstance(entry, Fault)], sheets)
+
+
+def read_otherwise(*, run: ImportRun, source: Source) -> None:
+    """Read the file in another way. What was chosen for its columns stays when they are the same."""
+    before, after = Plan.model_validate(run.plan), propose(run, source)
+    if {*before.left_out, *(column.source for column in before.columns)} == {column.source for column in after.columns}:
+        after = before.model_copy(update={"source": source})
+    save_plan(run=run, plan=after)
 
 
 def save_plan(*, run: ImportRun, plan: Plan) -> bool:
@@ -153,13 +165,14 @@ def perform(run_pk: int) -> None:
             cache.delete(PROGRESS.format(run_pk))
 
 
-def fail_left_behind(runs: Iterable[ImportRun]) -> None:
-    """Mark those as failed that a worker took up and nobody holds."""
+def fail_left_behind(runs: Iterable[ImportRun]) -> int:
+    """Mark those as failed that a worker took up and nobody holds; how many they are."""
+    failed = 0
     for run in runs:
         if run.state in ImportRun.UNDER_WAY and run.started_at:
             with _held(run.pk) as held:
-                if held:
-                    _settle(run, State.FAILED, failure=LEFT_BEHIND)
+                failed += held and _settle(run, State.FAILED, failure=LEFT_BEHIND)
+    return failed
 
 
 def sweep() -> None:
@@ -209,6 +222,7 @@ def _import(run: ImportRun, watch: "_Watch") -> None:
             source=run.file_name,
             by=run.by,
             plan=plan,
+            run_id=run.pk,
             dry_run=checking,
             watch=watch,
         )

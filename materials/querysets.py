@@ -3,9 +3,10 @@
 from django.db.models import Count, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
+from materials.importing import ITEMS_IMPORTED
 from materials.models import Dataset, Instrument, Item
 from materials.questions import text_fields
-from projects.models import Project
+from projects.models import AuditEvent, Project
 
 
 def datasets_with_counts(project: Project) -> QuerySet[Dataset]:
@@ -20,6 +21,12 @@ def search_items(dataset: Dataset, words: str) -> QuerySet[Item]:
     return items.annotate(text=Cast("content", TextField())).filter(
         Q(external_id__icontains=words) | Q(text__icontains=words)
     )
+
+
+def imports_of(dataset: Dataset) -> QuerySet[AuditEvent]:
+    """When, by whom and from what items came into the dataset, the latest first."""
+    events: QuerySet[AuditEvent] = dataset.project.audit_events.all()
+    return events.filter(action=ITEMS_IMPORTED, detail__dataset=dataset.slug).select_related("user")
 
 
 def item_for_preview(instrument: Instrument) -> Item | None:

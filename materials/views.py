@@ -1,24 +1,19 @@
-"""Datasets, their items, and the import page."""
+"""Datasets and their items."""
 
 from typing import Any
 
-from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, render
 
 from materials.content import id_fields, ordered
-from materials.forms import ImportForm
-from materials.importing import ImportRefusedError, import_items
 from materials.models import Dataset
-from materials.querysets import datasets_with_counts, search_items
-from materials.reading import read_items
+from materials.querysets import datasets_with_counts, imports_of, search_items
 from projects.access import MANAGERS, READERS, MemberRequest, project_view
 from projects.models import Project
 
 ITEMS_PER_PAGE = 50
 PREVIEW_COLUMNS = 3
-LISTED_FAULTS = 500
 
 
 @project_view(*READERS)
@@ -46,6 +41,7 @@ def dataset(request: MemberRequest, project: Project, dataset: str) -> HttpRespo
         "words": words,
         "columns": columns,
         "rows": [(item, [item.content.get(column, "") for column in columns]) for item in page],
+        "imports": imports_of(found),
         "may_import": request.role in MANAGERS,
     }
     return render(request, "materials/dataset.html", context)
@@ -58,38 +54,3 @@ def _preview_columns(dataset: Dataset, contents: list[tuple[str, dict[str, Any]]
     texts = {column: value for column, value in content if isinstance(value, str) and value and column not in hidden}
     longest = sorted(texts, key=lambda column: -len(texts[column]))[:PREVIEW_COLUMNS]
     return [column for column in texts if column in longest]
-
-
-@project_view(*MANAGERS)
-def import_page(request: MemberRequest, project: Project) -> HttpResponse:
-    posted = request.method == "POST"
-    form = ImportForm(
-        request.POST if posted else None,
-        request.FILES if posted else None,
-        initial={"dataset": request.GET.get("dataset", "")},
-    )
-    refusal: ImportRefusedError | None = None
-    if posted and form.is_valid():
-        file = form.cleaned_data["file"]
-        records = read_items(file, filename=file.name, id_columns=form.cleaned_data["id_columns"])
-        try:
-            result = import_items(
-                project=project,
-                dataset_slug=form.cleaned_data["dataset"],
-                records=records,
-                source=file.name,
-                by=request.user,
-            )
-        except ImportRefusedError as error:
-            refusal = error
-        else:
-            messages.success(request, f"{result.added:,} items added, {result.unchanged:,} were there already.")
-            return redirect("dataset", slug=project.slug, dataset=result.dataset.slug)
-    context = {
-        "project": project,
-        "nav": "materials",
-        "form": form,
-        "refusal": refusal,
-        "faults": refusal.faults[:LISTED_FAULTS] if refusal else [],
-    }
-    return render(request, "materials/import.html", context, status=422 if refusal or form.errors else 200)

@@ -16,7 +16,8 @@ from django.utils import timezone
 from annotation.models import Assignment, Guidelines, KnownAnswer, LabelMember, LabelProject
 from evaluation.models import Report
 from llm.models import Call, Endpoint, Job, Prompt
-from materials.models import Dataset, Instrument, Item
+from materials.importing_runs import begin, start_check
+from materials.models import Dataset, ImportRun, Instrument, Item
 from materials.services import content_hash, publish_instrument
 from projects.models import ApiToken, Membership, Project, User
 from projects.services import create_token
@@ -60,6 +61,19 @@ class World:
         return Item.objects.create(
             dataset=self.dataset, external_id="a", content=content, content_hash=content_hash(content)
         )
+
+    @cached_property
+    def import_run(self) -> ImportRun:
+        """A file that was checked and has a fault."""
+        run = begin(
+            project=self.project,
+            dataset_slug="more",
+            file_name="more.csv",
+            chunks=[b"id,text\na,Tea\n,Milk\n"],
+            by=self.users["researcher"],
+        )
+        start_check(run=run, by=self.users["researcher"])
+        return run
 
     @cached_property
     def instrument(self) -> Instrument:
@@ -238,6 +252,10 @@ def session_keys(world: World) -> dict[str, Any]:
     return {"key": world.study.key, "session_key": world.session.key}
 
 
+def import_pk(world: World) -> dict[str, Any]:
+    return project_slug(world) | {"pk": world.import_run.pk}
+
+
 def report_pk(world: World) -> dict[str, Any]:
     return project_slug(world) | {"pk": world.report.pk}
 
@@ -287,6 +305,15 @@ ROWS: dict[str, Row] = {
     "dataset": Row(**READERS, kwargs=lambda w: {"slug": w.project.slug, "dataset": w.item.dataset.slug}),
     "import_items": Row(**MANAGERS),
     "import_items post": Row(**answers(MANAGERS, 422), method="post"),
+    "import_columns": Row(**MANAGERS, kwargs=import_pk),
+    "import_columns post": Row(**answers(MANAGERS, 422), method="post", kwargs=import_pk),
+    "import_run": Row(**MANAGERS, kwargs=import_pk),
+    "import_live": Row(**MANAGERS, kwargs=import_pk),
+    "import_faults": Row(**MANAGERS, kwargs=import_pk),
+    "import_plan": Row(**MANAGERS, kwargs=import_pk),
+    "import_action": Row(
+        **answers(MANAGERS, 302), method="post", kwargs=lambda w: import_pk(w) | {"action": "discard"}
+    ),
     "instruments": Row(**READERS),
     "instrument": Row(**READERS, kwargs=lambda w: {"slug": w.project.slug, "pk": w.instrument.pk}),
     "instrument_new": Row(**MANAGERS),

@@ -1,39 +1,10 @@
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from materials.models import Item
-from projects.models import AuditEvent, Project
+from projects.models import Project
 
 
 def url(name: str, project: Project, **kwargs: object) -> str:
     return reverse(name, kwargs={"slug": project.slug, **kwargs})
-
-
-def upload(client, project: Project, text: str, name: str = "food.csv", **data: str):
-    file = SimpleUploadedFile(name, text.encode())
-    return client.post(url("import_items", project), {"dataset": "food", "file": file, **data}, follow=True)
-
-
-def test_upload_imports_and_shows_the_items(project: Project, researcher, client_as):
-    page = upload(client_as(researcher), project, "a;b;text\n1;2;<b>Tea</b>\n", id_columns="a, b")
-    assert "1 items added, 0 were there already" in page.content.decode()
-    assert "&lt;b&gt;Tea&lt;/b&gt;" in page.content.decode()
-    assert Item.objects.get().external_id == "1/2"
-    assert AuditEvent.objects.get(action="items imported").user == researcher
-
-
-def test_upload_lists_faults_by_row_and_column_and_imports_nothing(project: Project, researcher, client_as):
-    page = upload(client_as(researcher), project, "id,text\n,x\na,1,2\n")
-    assert page.status_code == 422
-    assert [(fault.row, fault.column) for fault in page.context["faults"]] == [(2, "id"), (3, "3")]
-    assert "Nothing was imported: 2 faults." in page.content.decode()
-    assert not Item.objects.exists()
-
-
-def test_upload_without_a_file_says_so_at_the_field(project: Project, researcher, client_as):
-    page = client_as(researcher).post(url("import_items", project), {"dataset": "my food"})
-    assert page.status_code == 422
-    assert set(page.context["form"].errors) == {"dataset", "file"}
 
 
 def test_pages_cost_the_same_with_many_items(
@@ -44,7 +15,7 @@ def test_pages_cost_the_same_with_many_items(
     client = client_as(viewer)
     with django_assert_max_num_queries(5):
         client.get(url("datasets", project))
-    with django_assert_max_num_queries(6):
+    with django_assert_max_num_queries(7):
         page = client.get(url("dataset", project, dataset="scenarios"), {"page": 8})
     assert "scenarios-399" in page.content.decode()
     assert "Page 8 of 8" in page.content.decode()

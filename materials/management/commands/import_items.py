@@ -6,15 +6,18 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from pydantic import ValidationError
 
 from materials.importing import ImportRefusedError, import_items
 from materials.reading import ID_COLUMN_WORDS, read_items
+from materials.reading_plan import Plan
 from projects.models import Project
 
 
 class Command(BaseCommand):
     help = (
-        "Imports items from a .csv, .tsv or .jsonl file (UTF-8) into a dataset, which is made when it is missing. "
+        "Imports items from a CSV, TSV, JSON, JSON lines, Parquet or Excel (.xlsx) file into a dataset, which is made "
+        "when it is missing. Text is UTF-8 unless a plan says otherwise. "
         "All or nothing: every fault is listed with its row and column. An item that is there with the same content "
         "stays as it is; one with other content is refused, because answers refer to what was asked."
     )
@@ -29,21 +32,26 @@ class Command(BaseCommand):
             help=f"the column that holds the ID, or several separated by commas; default: {ID_COLUMN_WORDS}",
         )
 
+        parser.add_argument(
+            "--plan", type=Path, help="what was chosen on an import's page, downloaded there: encoding, columns, rules"
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
         project = Project.objects.filter(slug=options["project"]).first()
         if project is None:
             raise CommandError(f"There is no project {options['project']}; give the slug from its address, /p/<slug>/.")
         path: Path = options["file"]
-        columns = [column.strip() for column in options["id_column"].split(",") if column.strip()]
+        plan = _plan(options["plan"], options["id_column"])
         started = time.monotonic()
         try:
             with path.open("rb") as file:
                 result = import_items(
                     project=project,
                     dataset_slug=options["dataset"],
-                    records=read_items(file, filename=path.name, id_columns=columns, id_option="with --id-column"),
+                    records=read_items(file, filename=path.name, plan=plan, id_option="with --id-column"),
                     source=path.name,
                     by=None,
+                    plan=plan,
                 )
         except OSError as error:
             raise CommandError(f"{path} cannot be read: {error.strerror}.") from error
@@ -56,4 +64,24 @@ class Command(BaseCommand):
         if result.made_dataset:
             self.stdout.write(f"Made the dataset {options['dataset']}.")
         seconds = time.monotonic() - started
-        self.stdout.write(f"{result.added:,} items added, {result.unchanged:,} unchanged, in {seconds:.1f} s.")
+        skipped = f", {result.skipped:,} skipped" if result.skipped else ""
+        self.stdout.write(f"{result.added:,} items added, {result.unchanged:,} unchanged{skipped}, in {seconds:.1f} s.")
+
+
+def _plan(path: Path | None, id_column: str) -> Plan:
+    """The plan of the file, with these id columns if any are given."""
+    try:
+        plan = Plan.model_validate_json(path.read_text(encoding="utf-8")) if path else Plan()
+    except OSError as error:
+        raise CommandError(f"{path} cannot be read: {error.strerror}.") from error
+    except ValueError as error:
+        raise CommandError(f"{path} is not a plan as an import's page gives it: {_first(error)}.") from error
+    columns = tuple(column.strip() for column in id_column.split(",") if column.strip())
+    return plan.model_copy(update={"id_columns": columns, "id_from_content": False}) if columns else plan
+
+
+def _first(error: ValueError) -> str:
+    if not isinstance(error, ValidationError):
+        return "it is not UTF-8"
+    found = error.errors()[0]
+    return f"{'.'.join(map(str, found['loc']))}: {found['msg']}".removeprefix(": ")
