@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from llm.intervals import Share, wilson_share
 from materials.questions import FIRST, SECOND, TIE, option_codes
+from responses.intervals import Share, wilson_share
 
 CLOSED = ("choice", "multi", "pairwise", "scale")
 ONE_OF_SEVERAL = ("choice", "pairwise")

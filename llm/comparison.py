@@ -11,9 +11,9 @@ from typing import Any
 from django.db import connection
 
 from llm.axes import Axis, axes_of, cell_words, varying
-from llm.intervals import Share, wilson_share
 from llm.models import Call, Job
 from llm.selection import planned_items
+from responses.intervals import Share, wilson_share
 
 MOST_CALLS = 50_000  # of each side
 PAGE = 50

@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 
 from llm.answer_tallies import Place
 from llm.histogram import Bin
-from llm.intervals import Share
+from responses.intervals import Share
 
 register = template.Library()
 

@@ -6,8 +6,8 @@ import pytest
 
 from llm.answer_tallies import Tally, label_shares, position_shares
 from llm.histogram import MOST_BINS, histogram
-from llm.intervals import wilson_share
 from materials.questions import parse_questions
+from responses.intervals import wilson_share
 
 YES_NO = [{"code": "yes", "text": "Yes"}, {"code": "no", "text": "No"}]
 CHOICE = {"kind": "choice", "code": "q", "text": "?", "options": YES_NO, "randomise": True}
