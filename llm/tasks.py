@@ -15,7 +15,7 @@ from celery import shared_task
 from celery.signals import worker_shutting_down
 from django.conf import settings
 from django.core.cache import cache
-from django.db import connections, transaction
+from django.db import close_old_connections, connections, transaction
 from django.utils import timezone
 from redis.asyncio import BlockingConnectionPool, Redis
 
@@ -36,7 +36,7 @@ BEATS_A_LEASE = 6
 SLOT_SECONDS = 20.0  # a killed worker's places, and what only it was asking, are free again after so long
 REDIS_CONNECTIONS = 8
 SWEPT, SWEPT_SECONDS = "llm:swept:{}", 60
-CRASH_HOLD = timedelta(seconds=60)
+FIRST_CRASH_HOLD_SECONDS, LONGEST_CRASH_HOLD_SECONDS = 5, 300
 
 # Made before the pool forks, so that its processes see when their parent is asked to leave and give back their calls.
 _leaving = multiprocessing.Event()
@@ -67,8 +67,7 @@ def run_shard(job_id: int) -> None:
         with _thread_of_its_own() as settling:
             starved = async_to_sync(_run)(job, endpoint, shard, settling)
     except Exception as error:
-        reason = f"A worker failed: {_in_words(error)}."
-        services.hold_job(job=job, reason=reason, wait=CRASH_HOLD, holds=job.holds)
+        _hold_after(error, job)
         raise
     finally:
         ledger.release(shard)
@@ -83,8 +82,8 @@ def step_batches(job_id: int) -> None:
     try:
         batching.step(job_id)
     except Exception as error:
-        job = Job.objects.get(pk=job_id)
-        services.hold_job(job=job, reason=f"A worker failed: {_in_words(error)}.", wait=CRASH_HOLD, holds=job.holds)
+        close_old_connections()
+        _hold_after(error, Job.objects.get(pk=job_id))
         raise
 
 
@@ -105,6 +104,14 @@ def sweep() -> int:
     for job in Job.objects.filter(status=Job.Status.RUNNING):
         ledger.finish_if_done(job)
     return len(jobs)
+
+
+def _hold_after(error: Exception, job: Job) -> None:
+    """Wait briefly at first, since a connection that was cut is made anew, and longer each time that does not help."""
+    close_old_connections()  # one that was cut would keep what is held here until its lease runs out
+    seconds = min(LONGEST_CRASH_HOLD_SECONDS, FIRST_CRASH_HOLD_SECONDS * 2 ** min(job.holds, 10))
+    reason = f"A worker failed: {_in_words(error)}."
+    services.hold_job(job=job, reason=reason, wait=timedelta(seconds=seconds), holds=job.holds + 1)
 
 
 def _in_words(error: BaseException) -> str:

@@ -2,8 +2,11 @@
 
 import threading
 import time
+from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.utils import timezone
 
 from llm import tasks
 from llm.models import Job
@@ -131,6 +134,24 @@ def test_a_crash_of_the_worker_is_told_and_gives_everything_back(jobs: JobMaker,
     assert counts(job) == {"pending": 3}
     assert job.status_reason.startswith("A worker failed: RuntimeError: the disk is full.")
     assert job.held_until is not None
+
+
+def test_a_cut_database_connection_gives_everything_back_and_stops_the_job_for_seconds(jobs: JobMaker, monkeypatch):
+    def cut(*args: object) -> int:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+        return 0
+
+    monkeypatch.setattr(tasks, "mark_rate", cut)  # by the heartbeat
+    with ScriptedModelServer(Script(latency_seconds=2)) as server:
+        job = jobs.start(server, n=3)
+        with pytest.raises(ExceptionGroup):
+            run_shard(job.pk)
+    job.refresh_from_db()
+    assert counts(job) == {"pending": 3}
+    assert job.held_until is not None
+    assert job.held_until < timezone.now() + timedelta(seconds=10)
+    assert job.holds == 1
 
 
 def test_a_message_for_a_job_that_is_gone_or_done_ends_quietly(jobs: JobMaker):
