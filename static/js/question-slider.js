@@ -8,6 +8,7 @@ function slide(field) {
   field.dataset.slides = "";
   const slider = document.createElement("input");
   Object.assign(slider, { type: "range", className: "slider", min: field.min, max: field.max, step: field.step });
+  slider.value = (Number(field.min) + Number(field.max)) / 2; // where the keys begin
   slider.setAttribute("aria-label", field.labels[0]?.textContent.trim() ?? "");
   const show = () => {
     slider.classList.toggle("slider-unset", field.value === "");
@@ -24,6 +25,6 @@ function slide(field) {
   });
   slider.addEventListener("pointerup", take); // where it stood already: nothing else says that it was chosen
   field.addEventListener("input", show);
-  field.before(slider);
+  (field.parentElement.querySelector("[data-ends]") ?? field).before(slider);
   show();
 }

@@ -174,13 +174,14 @@ function read(typed) {
   return found.every(Boolean) ? found.map(([, label, start, end]) => ({ label, start: Number(start), end: Number(end) })) : null;
 }
 
+/** Where the words and signs of the text are; spaces and punctuation are none. */
 function words(text) {
   const segmenter = new Intl.Segmenter(undefined, { granularity: "word" });
   const found = [];
   let start = 0;
-  for (const { segment, isWordLike } of segmenter.segment(text)) {
+  for (const { segment } of segmenter.segment(text)) {
     const end = start + length(segment);
-    if (isWordLike || segment.trim()) found.push({ start, end });
+    if (/[\p{L}\p{N}\p{S}]/u.test(segment)) found.push({ start, end });
     start = end;
   }
   return found;
