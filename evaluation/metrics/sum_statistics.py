@@ -22,8 +22,8 @@ Name = TypeVar("Name", bound=Hashable)
 
 ONE_UNIT = "an interval needs two independent units"
 NO_SPREAD = "all units contribute the same, so there is no interval"
+NO_RESAMPLE = "no resample has a value, so there is no interval"
 
-# A complex step has no rounding error, so it can be as small as numbers get.
 _STEP = 1e-100
 _NO_WIDTH = 1e-12
 
@@ -95,12 +95,13 @@ def with_intervals(
 def _analytic(statistic: SumStatistic, codes: NDArray[np.intp], level: float) -> Estimate:
     point, sums = statistic.estimate(), _cluster_sums(statistic.rows, codes)
     if not point.defined or len(sums) < 2:
-        return _bounded(point, ONE_UNIT)
+        return _without_interval(point, ONE_UNIT)
     n, k = sums.shape
+    # The imaginary part over the step is the gradient in the sums, without the rounding of a real step.
     influence = sums @ (statistic.of_sums(sums.sum(axis=0) + 1j * _STEP * np.eye(k)).imag / _STEP)
     error = np.sqrt(n / (n - 1) * np.sum((influence - influence.mean()) ** 2))
     if error < _NO_WIDTH:
-        return _bounded(point, NO_SPREAD)
+        return _without_interval(point, NO_SPREAD)
     margin = float(stats.t.ppf((1 + level) / 2, n - 1) * error)
     low, high = max(point.value - margin, statistic.lowest), min(point.value + margin, 1.0)
     return Estimate(point.value, point.n, low, high, point.reason)
@@ -119,7 +120,7 @@ def _bootstrap(
     rows = np.hstack([statistic.rows for statistic in statistics.values()])
     sums = _cluster_sums(rows, codes)
     if len(sums) < 2:
-        return {name: _bounded(point, ONE_UNIT) for name, point in points.items()}
+        return {name: _without_interval(point, ONE_UNIT) for name, point in points.items()}
     drawn = np.concatenate([weights @ sums for weights in draw_weights(len(sums), n_resamples, rng)])
     ends = np.cumsum([statistic.rows.shape[1] for statistic in statistics.values()])
     parts = dict(zip(statistics, np.split(drawn, ends[:-1], axis=1), strict=True))
@@ -134,8 +135,10 @@ def _percentiles(
 ) -> Estimate:
     with np.errstate(divide="ignore", invalid="ignore"):
         interval = percentile_interval(of_sums(drawn), level=level)
-    if not interval.high - interval.low > _NO_WIDTH:
-        return _bounded(point, NO_SPREAD)
+    if interval.n_undefined == interval.n_resamples:
+        return _without_interval(point, NO_RESAMPLE)
+    if interval.high - interval.low < _NO_WIDTH:
+        return _without_interval(point, NO_SPREAD)
     left_out = f"{interval.n_undefined} of {interval.n_resamples} resamples left out: undefined"
     reason = "; ".join(filter(None, [point.reason, left_out if interval.n_undefined else ""]))
     return Estimate(point.value, point.n, interval.low, interval.high, reason)
@@ -148,7 +151,7 @@ def _cluster_sums(rows: FloatArray, codes: NDArray[np.intp]) -> FloatArray:
     return contributing
 
 
-def _bounded(point: Estimate, why_not: str) -> Estimate:
+def _without_interval(point: Estimate, why_not: str) -> Estimate:
     if not point.defined:
         return point
     return Estimate(point.value, point.n, reason="; ".join(filter(None, [point.reason, why_not])))

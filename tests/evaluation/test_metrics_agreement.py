@@ -258,6 +258,9 @@ def test_resamples_without_a_value_are_counted():
     found = agreement_summary(pd.DataFrame({"r": [1, 1, 1, 0], "s": [1, 1, 0, 0]}), [0, 1], seed=1, n_resamples=500)
     assert found["fleiss_kappa"].reason.endswith("of 500 resamples left out: undefined")
     assert found["brennan_prediger"].reason == ""
+    apart = pd.DataFrame({"r": [1, 0], "s": [1, 0]})
+    reasons = {agreement_summary(apart, [0, 1], seed=seed, n_resamples=1)["fleiss_kappa"].reason for seed in range(9)}
+    assert "no resample has a value, so there is no interval" in reasons
 
 
 def test_specific_agreement_comes_with_intervals(rated):
