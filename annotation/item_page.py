@@ -12,7 +12,8 @@ from annotation.progress import Progress
 from annotation.services import Judged, orders_for
 from annotation.suggested import AUDITED, PRESELECTED, Suggested, audits_of, show_suggestions
 from materials.models import Item
-from materials.presentation import Part, ShownQuestion, item_parts, pairs, shown_questions
+from materials.item_parts import Part, item_parts, pairs
+from materials.presentation import ShownQuestion, shown_questions
 from materials.questions import span_fields
 from projects.markdown import render_markdown
 from projects.models import User

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from materials.item_parts import item_parts, pairs
 from materials.models import Instrument, Item
-from materials.presentation import item_orders, item_parts, pairs, shown_questions
+from materials.presentation import item_orders, shown_questions
 from materials.questions import span_fields
 
 NOTHING: Mapping[str, Any] = {}

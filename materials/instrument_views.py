@@ -8,8 +8,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from materials.content import ordered
 from materials.forms import InstrumentForm
+from materials.item_parts import item_parts, pairs
 from materials.models import Instrument
-from materials.presentation import item_orders, item_parts, pairs, shown_questions
+from materials.presentation import item_orders, shown_questions
 from materials.previews import previews
 from materials.querysets import item_for_preview, versions
 from materials.question_examples import examples

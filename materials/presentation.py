@@ -1,72 +1,18 @@
-"""What annotators are shown: the item's parts, the pair of texts side by side, and the questions with their keys."""
+"""How questions are shown to annotators: with their options, keys and limits, and what was answered so far."""
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
-
-from django.utils.html import escape
-from django.utils.safestring import SafeString, mark_safe
+from typing import Any
 
 from materials.keys import form_keys
-from materials.questions import BEST, FIRST, SECOND, WORST, Questionnaire, draw_orders, option_codes, option_label
-from materials.rich_text import render_rich_text
+from materials.questions import BEST, WORST, Questionnaire, draw_orders, option_codes, option_label
 from materials.spans import write_spans
 
 PREFIX = "answer_"  # of the names of form fields; codes are the instrument's to choose and may be any word
-SIDES = ("A", "B")
+SIDES = ("A", "B")  # of a pair of texts
 INLINE_LABEL = 10  # characters; longer options stand below one another
-LONG_LIST, KEPT_FIRST, KEPT_LAST = 12, 3, 4  # entries of a list that folds, and those that stay before and after
-SPEAKERS, SPOKEN = {"role", "speaker", "from"}, {"content", "text", "value"}  # fields of a turn of a dialogue
-
-
-class Entry(NamedTuple):
-    """One of a list: a text, or a turn of a dialogue with its speaker. `html` is the text as Markdown."""
-
-    text: str
-    speaker: str = ""
-    html: str = ""
-
-
-class Run(NamedTuple):
-    """Entries in a row, the first of them number `start`; `folded` ones are opened by who wants to read them."""
-
-    start: int
-    entries: tuple[Entry, ...]
-    folded: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A labelled piece of an item: lines of text, a list, or anything else as code.
-
-    `html` is the text as Markdown; `marked` the name of its field if passages of it are marked.
-    """
-
-    label: str
-    text: str = ""
-    entries: tuple[Entry, ...] = ()
-    code: str = ""
-    html: str = ""
-    marked: str = ""
-
-    @property
-    def exact(self) -> SafeString:
-        """The text with every character as it is: a browser would read the two of a CR LF as one."""
-        return mark_safe(escape(self.text).replace("\r", "&#13;"))
-
-    @property
-    def runs(self) -> list[Run]:
-        """The entries; of a long list the middle is folded."""
-        if len(self.entries) <= LONG_LIST:
-            return [Run(1, self.entries)]
-        after = len(self.entries) - KEPT_LAST
-        return [
-            Run(1, self.entries[:KEPT_FIRST]),
-            Run(KEPT_FIRST + 1, self.entries[KEPT_FIRST:after], folded=True),
-            Run(after + 1, self.entries[after:]),
-        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,89 +54,6 @@ class ShownQuestion:
         if isinstance(self.value, list):
             return self.value
         return [] if self.value is None else [str(self.value)]
-
-
-def item_parts(
-    content: Mapping[str, Any], fields: Iterable[Any], *, without: Iterable[str] = (), marked: Iterable[str] = ()
-) -> list[Part]:
-    """The chosen fields in their order, or all of them; a chosen field that the item lacks is left out.
-
-    An entry of `fields` is a name or {"field", "label", "format"}, where the format "markdown" draws texts as Markdown.
-    Fields whose passages are `marked` are shown in any case, as they are.
-    """
-    hidden, to_mark = set(without), list(marked)
-    chosen = _chosen(fields) or {name: {} for name in content}
-    chosen |= {name: {} for name in to_mark if name not in chosen}
-    return [
-        _part(
-            entry.get("label") or name.replace("_", " ").capitalize(),
-            content[name],
-            rich=entry.get("format") == "markdown" and name not in to_mark,
-            marked=name if name in to_mark else "",
-        )
-        for name, entry in chosen.items()
-        if name in content and name not in hidden
-    ]
-
-
-def _chosen(fields: Iterable[Any]) -> dict[str, dict[str, str]]:
-    """How each field is shown, by name, from entries that are names or say more."""
-    entries = [{"field": entry} if isinstance(entry, str) else entry for entry in fields]
-    return {entry["field"]: entry for entry in entries}
-
-
-def _part(label: str, value: Any, *, rich: bool = False, marked: str = "") -> Part:
-    if entries := _entries(value, rich):
-        return Part(label, entries=entries)
-    if isinstance(value, dict | list):
-        return Part(label, code=json.dumps(value, ensure_ascii=False, indent=2))
-    text = "" if value is None else str(value)
-    return Part(label, text=text, html=render_rich_text(text) if rich else "", marked=marked)
-
-
-def _entries(value: Any, rich: bool) -> tuple[Entry, ...]:
-    """The texts of a list, or the turns of a dialogue; none when the value is neither."""
-    found = [_entry(entry) for entry in value] if isinstance(value, list) else []
-    if None in found:
-        return ()
-    entries = [entry for entry in found if entry is not None]
-    return tuple(entry._replace(html=render_rich_text(entry.text)) if rich else entry for entry in entries)
-
-
-def _entry(value: Any) -> Entry | None:
-    if isinstance(value, str | int | float):
-        return Entry(str(value))
-    if not isinstance(value, dict) or len(value) != 2 or not all(isinstance(part, str) for part in value.values()):
-        return None
-    speaker, spoken = SPEAKERS & set(value), SPOKEN & set(value)
-    return Entry(value[spoken.pop()], value[speaker.pop()]) if speaker and spoken else None
-
-
-def pairs(
-    questionnaire: Questionnaire,
-    content: Mapping[str, Any],
-    orders: Mapping[str, list[str]],
-    fields: Iterable[Any] = (),
-) -> dict[tuple[str, str], list[Part]]:
-    """The two texts of each pair that is compared, by its fields, on the sides on which this annotator sees them.
-
-    `fields` say, as for `item_parts`, which of them are Markdown.
-    """
-    chosen = _chosen(fields)
-    shown: dict[tuple[str, str], list[Part]] = {}
-    for question in questionnaire.questions:
-        if question.kind != "pairwise":
-            continue
-        sides = [code for code in orders.get(question.code) or option_codes(question) if code != "tie"]
-        names = {FIRST: question.first_field, SECOND: question.second_field}
-        shown.setdefault(
-            (question.first_field, question.second_field),
-            [
-                _part(side, content.get(names[code]), rich=chosen.get(names[code], {}).get("format") == "markdown")
-                for side, code in zip(SIDES, sides, strict=True)
-            ],
-        )
-    return shown
 
 
 def item_orders(questionnaire: Questionnaire, *, key: str) -> dict[str, list[str]]:

@@ -4,8 +4,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
 from materials.content import ordered
+from materials.item_parts import item_parts
 from materials.models import Instrument, Item
-from materials.presentation import item_parts
 from projects.access import READERS, project_view
 from projects.models import Project
 from responses.distributions import distributions

@@ -13,8 +13,8 @@ from django.views.decorators.http import require_GET, require_POST
 
 from materials.content import ordered
 from materials.forms import InstrumentForm
+from materials.item_parts import item_parts
 from materials.models import Instrument, Item
-from materials.presentation import item_parts
 from materials.querysets import item_for_preview
 from materials.questions import QuestionError, span_fields, text_fields
 from projects.access import MANAGERS, READERS, MemberRequest, project_view

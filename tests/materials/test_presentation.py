@@ -1,4 +1,5 @@
-from materials.presentation import Entry, Part, item_parts, pairs, shown_questions
+from materials.item_parts import Entry, Part, item_parts, pairs
+from materials.presentation import shown_questions
 from materials.questions import parse_questions
 
 CONTENT = {"question": "Shall we?", "one": "Yes.", "two": "No.", "turns": ["a", "b"], "meta": {"k": 1}, "none": None}

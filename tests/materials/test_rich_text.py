@@ -1,6 +1,6 @@
 import pytest
 
-from materials.presentation import Entry, item_parts
+from materials.item_parts import Entry, item_parts
 from materials.rich_text import LONGEST_TEXT, render_rich_text
 
 
