@@ -15,7 +15,7 @@ from llm.embedded import move_embedded_endpoints, use_embedded_model
 from llm.endpoints import EndpointError, endpoint_config, probe_endpoint, save_endpoint
 from llm.expansion import Expander
 from llm.grid import Factor
-from llm.ledger import ask_again, lock_job, runners_wanted, write
+from llm.ledger import ask_again, lock_job, lock_ledger, runners_wanted, write
 from llm.models import Call, Endpoint, Job, Prompt
 from llm.orders import movable
 from llm.parsing import check_mode
@@ -130,6 +130,8 @@ def start_job(*, job: Job, pilot: int = 0, by: User | None = None) -> bool:
 
     `pilot`: ask only so many calls, spread over items and conditions, then pause. The ledger is written as it is asked.
     """
+    if pilot:
+        lock_ledger(job)
     lock_job(job)
     if not Job.objects.filter(pk=job.pk, status=Job.Status.PLANNED).exists():
         return False
