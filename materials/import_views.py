@@ -20,7 +20,7 @@ from projects.access import MANAGERS, MemberRequest, project_view
 from projects.models import Project
 
 State = ImportRun.State
-PREVIEW_ROWS = 10
+PREVIEW_ROWS = 5
 EXAMPLES = 3
 LISTED_FAULTS = 200
 TOO_LATE = "Somebody else has changed this import meanwhile; this is how it is now."
@@ -58,17 +58,17 @@ def columns(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     run = _run(project, pk)
     if run.state in {*ImportRun.UNDER_WAY, State.DONE}:
         return redirect("import_run", slug=project.slug, pk=run.pk)
-    posted = request.POST if request.method == "POST" else None
+    asked = "read" if "read" in request.POST else "check" if request.method == "POST" else ""
     plan = Plan.model_validate(run.plan)
     assert plan.source  # found out when the file came
     sample = runs.look(run, plan.source)
     names = [*dict.fromkeys([*sample.columns, *(column.source for column in plan.columns), *plan.left_out])]
-    reading = SourceForm(posted if posted and "read" in posted else None, source=plan.source, sheets=sample.sheets)
+    reading = SourceForm(request.POST if asked == "read" else None, source=plan.source, sheets=sample.sheets)
     if reading.is_valid():
         runs.read_otherwise(run=run, source=reading.source)
         return redirect("import_columns", slug=project.slug, pk=run.pk)
-    choosing = PlanForm(posted if posted and "read" not in posted else None, plan=plan, columns=names)
-    if posted and "read" not in posted and choosing.is_valid():
+    choosing = PlanForm(request.POST if asked == "check" else None, plan=plan, columns=names)
+    if asked == "check" and choosing.is_valid():
         if not (runs.save_plan(run=run, plan=choosing.plan) and runs.start_check(run=run, by=request.user)):
             messages.warning(request, TOO_LATE)
         return redirect("import_run", slug=project.slug, pk=run.pk)

@@ -73,14 +73,16 @@ def import_items(
     conflicts = _conflicts(dataset)
     if faults or conflicts:
         raise ImportRefusedError((faults + conflicts)[:MAX_FAULTS], total + len(conflicts))
+    if dry_run:
+        added, unchanged = _counts(dataset)
+        transaction.set_rollback(True)
+        return Imported(dataset, made, added, unchanged, skipped)
     origin = {"source": source} | ({"import": run_id} if run_id else {})
     added, unchanged = _insert(dataset, origin)
     if len(order) > len(dataset.field_order):
         dataset.field_order = list(order)[:MAX_FIELDS]
         dataset.save(update_fields=["field_order"])
     audit(project=project, user=by, action=ITEMS_IMPORTED, dataset=dataset_slug, added=added, **origin)
-    if dry_run:
-        transaction.set_rollback(True)
     return Imported(dataset, made, added, unchanged, skipped)
 
 
@@ -211,6 +213,18 @@ FROM incoming_item AS incoming
 WHERE NOT EXISTS (SELECT FROM materials_item AS item
                   WHERE item.dataset_id = %(dataset)s AND item.external_id = incoming.external_id)
 ORDER BY incoming.line"""
+
+
+def _counts(dataset: Dataset) -> tuple[int, int]:
+    """How many items would be added, and how many are there already."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) - count(item.id), count(item.id) FROM incoming_item AS incoming LEFT JOIN materials_item"
+            " AS item ON item.dataset_id = %s AND item.external_id = incoming.external_id",
+            [dataset.pk],
+        )
+        added, unchanged = cursor.fetchone()
+        return added, unchanged
 
 
 def _insert(dataset: Dataset, origin: dict[str, Any]) -> tuple[int, int]:

@@ -253,10 +253,10 @@ class _Watch:
     def __call__(self, rows: int) -> None:
         self.rows = rows
         now = time.monotonic()
-        if now - self._said < WATCH_SECONDS:
+        share = self.share(rows)
+        if now - self._said < WATCH_SECONDS and share < 1:
             return
         self._said = now
-        share = self.share(rows)
         left = (now - self._started) * (1 - share) / share if share else None
         cache.set(PROGRESS.format(self._run.pk), Progress(rows, share, left), timeout=PROGRESS_SECONDS)
         if not _as_taken_up(self._run).exists():

@@ -239,6 +239,14 @@ def label_project_slugs(world: World) -> dict[str, Any]:
     return {"slug": world.project.slug, "label": world.label_project.slug}
 
 
+def label_person(world: World) -> dict[str, Any]:
+    return label_project_slugs(world) | {"pk": world.label_member.user_id}
+
+
+def labelled_item(world: World) -> dict[str, Any]:
+    return label_project_slugs(world) | {"pk": world.assignment.item_id}
+
+
 def assignment_pk(world: World) -> dict[str, Any]:
     return label_project_slugs(world) | {"pk": world.assignment.pk}
 
@@ -323,6 +331,8 @@ ROWS: dict[str, Row] = {
     # responses
     "responses": Row(**READERS),
     "export_responses": Row(**READERS, kwargs=lambda w: {"slug": w.project.slug, "format": "csv"}),
+    "download_responses": Row(**READERS),
+    "codebook": Row(**READERS, kwargs=lambda w: {"slug": w.project.slug, "format": "csv"}),
     "item": Row(**READERS, kwargs=lambda w: {"slug": w.project.slug, "pk": w.item.pk}),
     # annotation
     "labelling": Row(**EVERY_ROLE),
@@ -330,6 +340,19 @@ ROWS: dict[str, Row] = {
     "label_project_new post": Row(**answers(MANAGERS, 422), method="post"),
     "label_project": Row(**READERS, kwargs=label_project_slugs),
     "label_status": Row(**answers(MANAGERS, 302), method="post", kwargs=label_project_slugs),
+    "label_person": Row(**READERS, kwargs=label_person),
+    "label_person_bulk": Row(**MANAGERS, kwargs=lambda w: label_person(w) | {"action": "invalidate"}),
+    "label_person_bulk post": Row(
+        **answers(MANAGERS, 422), method="post", kwargs=lambda w: label_person(w) | {"action": "invalidate"}
+    ),
+    "label_bulk": Row(**MANAGERS, kwargs=lambda w: label_project_slugs(w) | {"action": "release"}),
+    "label_bulk post": Row(
+        **answers(MANAGERS, 302), method="post", kwargs=lambda w: label_project_slugs(w) | {"action": "skipped"}
+    ),
+    "label_adjudicate": Row(**READERS, kwargs=label_project_slugs),
+    "label_adjudicate_item": Row(**READERS, kwargs=labelled_item),
+    "label_adjudicate_next": Row(**answers(READERS, 302), kwargs=labelled_item),
+    "label_decide": Row(**answers(MANAGERS, 422), method="post", kwargs=labelled_item),
     "label_setup": Row(**MANAGERS, kwargs=label_project_slugs),
     "label_setup post": Row(**answers(MANAGERS, 422), method="post", kwargs=label_project_slugs),
     "label_overlap": Row(**answers(MANAGERS, 302), method="post", kwargs=label_project_slugs),
@@ -354,6 +377,9 @@ ROWS: dict[str, Row] = {
     "label_right post": Row(
         **answers(MANAGERS, 422), method="post", kwargs=lambda w: label_project_slugs(w) | {"pk": w.item.pk}
     ),
+    "label_download": Row(**READERS, kwargs=label_project_slugs),
+    "label_export": Row(**READERS, kwargs=lambda w: label_project_slugs(w) | {"format": "xlsx"}),
+    "label_codebook": Row(**READERS, kwargs=lambda w: label_project_slugs(w) | {"format": "json"}),
     "label_work": Row(**LABELLERS, kwargs=label_project_slugs),
     "label_guidelines": Row(**LABELLERS, kwargs=label_project_slugs),
     "label_answers": Row(**LABELLERS, kwargs=label_project_slugs),
@@ -434,6 +460,9 @@ ROWS: dict[str, Row] = {
     "prompt_new": Row(**MANAGERS),
     "prompt_new post": Row(**answers(MANAGERS, 422), method="post"),
     # evaluation
+    "label_agreement": Row(**READERS, kwargs=label_project_slugs),
+    "label_labels": Row(**READERS, kwargs=label_project_slugs),
+    "label_labels_file": Row(**answers(READERS, 302), kwargs=lambda w: label_project_slugs(w) | {"format": "csv"}),
     "reports": Row(**READERS),
     "report_new": Row(**MANAGERS),
     "report_new post": Row(**answers(MANAGERS, 422), method="post"),
