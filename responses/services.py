@@ -134,7 +134,7 @@ def record(
     ).first()
 
 
-@transaction.atomic(savepoint=False)
+@transaction.atomic
 def record_many(
     *,
     project: Project,
@@ -213,10 +213,18 @@ def withdraw(*, source_kind: SourceKind, source_id: int, questions: Iterable[str
 
     They are kept as history. Nothing replaces them, so each is marked as superseded by itself.
     """
-    standing = Response.objects.filter(
-        source_kind=source_kind, source_id=source_id, question__in=list(questions), superseded_by=None
+    return _withdraw(
+        Response.objects.filter(source_kind=source_kind, source_id=source_id, question__in=list(questions))
     )
-    return standing.update(superseded_by=F("pk"))
+
+
+def withdraw_all(*, source_kind: SourceKind, source_ids: Iterable[int]) -> int:
+    """As withdraw, of several sources and to every question."""
+    return _withdraw(Response.objects.filter(source_kind=source_kind, source_id__in=list(source_ids)))
+
+
+def _withdraw(answers: QuerySet[Response]) -> int:
+    return answers.filter(superseded_by=None).update(superseded_by=F("pk"))
 
 
 # Arrays through unnest take the same path for one answer and for thousands; see docs/decisions for the measurement.
