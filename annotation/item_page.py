@@ -11,8 +11,8 @@ from annotation.models import Assignment, Draft, Flag, Guidelines, LabelProject
 from annotation.progress import Progress
 from annotation.services import Judged, orders_for
 from annotation.suggested import AUDITED, PRESELECTED, Suggested, audits_of, show_suggestions
-from materials.models import Item
 from materials.item_parts import Part, item_parts, pairs
+from materials.models import Item
 from materials.presentation import ShownQuestion, shown_questions
 from materials.questions import span_fields
 from projects.markdown import render_markdown
@@ -130,8 +130,7 @@ def _has_news(label_project: LabelProject, place: Assignment, progress: Progress
     """Whether there are newer guidelines than those under which the person last finished an item."""
     if place.finished_at or progress.guidelines_version is None:
         return False
-    current: int | None = getattr(label_project, "guidelines_version", None)
-    return current is not None and current > progress.guidelines_version
+    return label_project.guidelines.filter(version__gt=progress.guidelines_version).exists()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from django.db import models
-from django.db.models import Count, Exists, OuterRef, Q, Subquery
+from django.db.models import Count, Exists, OuterRef, Q
 
 from projects.models import Project
 from responses.models import Respondent, RespondentKind
 
 if TYPE_CHECKING:
-    from annotation.models import Assignment, LabelProject
+    from annotation.models import Assignment, LabelProject  # noqa: F401
 
 
 class LabelProjectQuerySet(models.QuerySet["LabelProject"]):
@@ -29,18 +29,6 @@ class LabelProjectQuerySet(models.QuerySet["LabelProject"]):
                 simulated=Count("assignments", filter=by_bots),
             )
         )
-
-    def for_work(self, project: Project, slug: str) -> "LabelProject | None":
-        """The one with this address and what an annotator's page reads of it: its instrument, and the version of its
-        latest guidelines (`guidelines_version`, None without any)."""
-        from annotation.models import Guidelines
-
-        latest = Guidelines.objects.filter(label_project=OuterRef("pk")).values("version")[:1]
-        rows = self.filter(project=project, slug=slug).select_related("instrument")
-        found = rows.annotate(guidelines_version=Subquery(latest)).first()
-        if found is not None:
-            found.project = project
-        return found
 
 
 def simulated_annotators(project_id: int) -> list[int]:

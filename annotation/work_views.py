@@ -8,7 +8,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
@@ -32,9 +32,10 @@ def _work_view(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseB
 
     @project_view(*WORKERS)
     def let_in(request: MemberRequest, project: Project, label: str, **kwargs: Any) -> HttpResponse:
-        label_project = LabelProject.objects.for_work(project, label)
-        if label_project is None:
-            raise Http404
+        label_project = get_object_or_404(
+            LabelProject.objects.select_related("instrument"), project=project, slug=label
+        )
+        label_project.project = project
         return view(request, label_project, **kwargs)
 
     @never_cache
@@ -137,8 +138,8 @@ def _pause(request: MemberRequest, label_project: LabelProject, progress: Progre
 
 def _reach(request: MemberRequest, label_project: LabelProject, pk: int) -> Assignment:
     """An assignment this person holds or held; 404 for all others, as if they did not exist."""
-    places = Assignment.objects.select_related("item").reachable(label_project, request.user)
-    place = places.filter(pk=pk).first()
+    places, user = Assignment.objects.select_related("item").filter(pk=pk), request.user
+    place = places.of(label_project, user).first() or places.reachable(label_project, user).first()
     if place is None:
         raise Http404
     place.label_project = label_project

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.client import HTTPConnection, HTTPResponse
+from http.client import HTTPConnection, HTTPResponse, RemoteDisconnected
 from importlib import import_module
 from urllib.parse import urlencode, urlsplit
 
@@ -55,13 +55,24 @@ class Client:
         headers = {"Cookie": self.cookies, "X-CSRFToken": self.token, "X-Part": "work"}
         if body is not None:
             headers["Content-Type"] = "application/x-www-form-urlencoded"
-        self.connection.request(method, path, body, headers)
-        response: HTTPResponse = self.connection.getresponse()
-        response.read()
+        try:
+            response = self._send(method, path, body, headers)
+        except (
+            BrokenPipeError,
+            RemoteDisconnected,
+        ):  # it was idle for too long; its key makes a second sending harmless
+            self.connection.close()
+            response = self._send(method, path, body, headers)
         location = response.getheader("X-Location")
         if response.status != 200 or location is None:
             raise StartError(f"{method} {path} was answered with {response.status}.")
         return location
+
+    def _send(self, method: str, path: str, body: str | None, headers: dict[str, str]) -> HTTPResponse:
+        self.connection.request(method, path, body, headers)
+        response = self.connection.getresponse()
+        response.read()
+        return response
 
 
 @contextmanager

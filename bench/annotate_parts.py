@@ -103,12 +103,12 @@ class Site:
         with ExitStack() as stack:
             yield [stack.enter_context(client(self.url, path, user)) for user in users]
 
-    def processor(self) -> float:
+    def processor(self) -> tuple[float, float, float]:
         """Seconds of gunicorn, PostgreSQL and Valkey until now; NaN where there is no /proc."""
         with redis.Redis.from_url(os.environ["REDIS_URL"]) as server:
             used = server.info("cpu")
         valkey = sum(float(used[name]) for name in ("used_cpu_user", "used_cpu_sys"))
-        return tree_seconds(self.web.process.pid) + tree_seconds(self.postgres.process.pid) + valkey
+        return tree_seconds(self.web.process.pid), tree_seconds(self.postgres.process.pid), valkey
 
 
 @contextmanager
@@ -139,14 +139,23 @@ def measure(site: Site, parts: Sequence[str], *, quick: bool) -> Iterator[tuple[
 
 @dataclass(frozen=True)
 class Cost:
-    """Milliseconds of a round trip: processor time of all servers, and what clients wait (median, 95th percentile)."""
+    """Milliseconds of a round trip: processor time of the servers, and what clients wait (median, 95th percentile)."""
 
-    processor: float
+    web: float
+    database: float
+    valkey: float
     middle: float
     late: float
 
+    @property
+    def processor(self) -> float:
+        return self.web + self.database + self.valkey
+
     def __str__(self) -> str:
-        return f"{self.processor:.1f} ms of processor time, wait {self.middle:.0f} ms (95 %: {self.late:.0f})"
+        return (
+            f"{self.processor:.1f} ms of processor time (gunicorn {self.web:.1f}, PostgreSQL {self.database:.1f}, "
+            f"Valkey {self.valkey:.1f}), wait {self.middle:.0f} ms (95 %: {self.late:.0f})"
+        )
 
 
 def _measure_cost(site: Site, sizes: Sequence[int], rounds: int) -> Iterator[tuple[str, Part]]:
@@ -185,9 +194,10 @@ def _round_trips(site: Site, label_project: LabelProject, users: Sequence[User],
             person.seconds.clear()
         before = site.processor()
         list(pool.map(lambda pair: _answer(*pair, each), zip(clients, at, strict=True)))
-        used = site.processor() - before
+        after = site.processor()
         waits = [1000 * seconds for person in clients for seconds in person.seconds]
-    return Cost(1000 * used / len(waits), median(waits), quantiles(waits, n=20)[-1])
+    used = (1000 * (later - earlier) / len(waits) for earlier, later in zip(before, after, strict=True))
+    return Cost(*used, median(waits), quantiles(waits, n=20)[-1])
 
 
 def _answer(person: Client, path: str | None, times: int) -> str | None:

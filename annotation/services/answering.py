@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
-from django.db import IntegrityError, transaction
+from django.db import connection, transaction
 from django.db.models import OuterRef, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
@@ -20,10 +20,11 @@ from annotation.refusals import RefusedError
 from annotation.services.claiming import set_shown
 from annotation.services.known_answers import settle_training
 from annotation.services.members import member_for
+from annotation.suggested import AUDITED, with_audits
 from projects.models import User
 from responses.models import Respondent, RespondentKind, Response, SourceKind
 from responses.querysets import standing_values
-from responses.services import Answer, get_condition, get_respondent, record_many, withdraw
+from responses.services import Answer, OnConflict, get_condition, get_respondent, record_many, withdraw
 
 TEXT_LIMIT = 500
 
@@ -83,22 +84,17 @@ def submit(
     answers in the person's place; it holds for all their answers in the project.
     Raises RefusedError or one of its kinds, after keeping what was typed as the person's draft.
     """
-    sent = Submission(key=key or uuid4(), digest=_digest(assignment.item_id, answers), seconds=seconds)
+    sent = Submission(key=key or uuid4(), digest=_digest(answers), seconds=seconds, at=timezone.now())
     try:
         with transaction.atomic():
             return _submit(assignment, user, answers, sent=sent, changing=changing, simulated=simulated)
-    except IntegrityError as error:  # the same key for another item at this moment
-        if "annotation_submission" not in str(error):
-            raise
-        _keep_draft(assignment, user, answers)
-        raise KeyReusedError from error
     except RefusedError:
         _keep_draft(assignment, user, answers)
         raise
 
 
-def _digest(item: int, answers: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps([item, dict(answers)], sort_keys=True).encode()).hexdigest()
+def _digest(answers: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(dict(answers), sort_keys=True).encode()).hexdigest()
 
 
 def _submit(
@@ -111,10 +107,11 @@ def _submit(
     simulated: bool,
 ) -> Assignment:
     place, member = _lock_own_place(assignment, user)
-    if _sent_before(sent, place):
+    if not _is_new(sent, place):
         _forget_draft(place, user)
         return place
-    checked = check_answers(place.label_project.instrument.questionnaire, answers, place.item.content)
+    meant = with_audits(place.suggested, answers) if place.suggested_as == AUDITED else answers
+    checked = check_answers(place.label_project.instrument.questionnaire, meant, place.item.content)
     submitted_before = place.status == Assignment.Status.SUBMITTED
     standing = standing_values(SourceKind.ASSIGNMENT, place.pk) if submitted_before else {}
     if submitted_before and standing == checked.values and not checked.errors:
@@ -133,11 +130,10 @@ def _submit(
         attributes={},
         simulated=simulated,
     )
-    _record(place, respondent, checked.values, now, seconds=None if submitted_before else _seconds(place, now))
+    given = _answers(place, respondent, checked.values, now, seconds=None if submitted_before else _seconds(place, now))
+    _record(place, given, first=not submitted_before)
     if emptied := set(standing) - set(checked.values):
         withdraw(source_kind=SourceKind.ASSIGNMENT, source_id=place.pk, questions=emptied)
-    sent.assignment = place
-    sent.save(force_insert=True)
     _finish(place, Assignment.Status.SUBMITTED, now)
     _forget_draft(place, user)
     if place.purpose == Assignment.Purpose.TRAINING:
@@ -172,11 +168,21 @@ def _lock_own_place(assignment: Assignment, user: User) -> tuple[Assignment, Lab
     return place, member
 
 
-def _sent_before(sent: Submission, place: Assignment) -> bool:
-    before = Submission.objects.filter(pk=sent.pk).first()
-    if before is not None and (before.assignment_id, before.digest) != (place.pk, sent.digest):
+# Who sends the same key at the same moment waits here until the other one is stored, or refused and gone.
+INSERT_SUBMISSION = """
+INSERT INTO annotation_submission (key, assignment_id, digest, seconds, at) VALUES (%s, %s, %s, %s, %s)
+ON CONFLICT DO NOTHING"""
+
+
+def _is_new(sent: Submission, place: Assignment) -> bool:
+    """Store the sending. False when it was stored before; raises KeyReusedError when that was another one."""
+    with connection.cursor() as cursor:
+        cursor.execute(INSERT_SUBMISSION, [sent.key, place.pk, sent.digest, sent.seconds, sent.at])
+        if cursor.rowcount:
+            return True
+    if not Submission.objects.filter(pk=sent.pk, assignment=place, digest=sent.digest).exists():
         raise KeyReusedError
-    return before is not None
+    return False
 
 
 def _refuse_unless_changeable(place: Assignment) -> None:
@@ -188,32 +194,42 @@ def _refuse_unless_changeable(place: Assignment) -> None:
         raise RefusedError("You have seen the right answers to this training item, so yours stay as they are.")
 
 
-def _record(
+def _answers(
     place: Assignment, respondent: Respondent, values: Mapping[str, Any], now: datetime, seconds: float | None
-) -> None:
+) -> list[Answer]:
     project = place.label_project.project
     factors = {code: _factors(place, code) for code in values}
     conditions = {key: get_condition(project=project, factors=dict(key)) for key in set(factors.values())}
-    record_many(
-        project=project,
-        instrument=place.label_project.instrument,
-        source_kind=SourceKind.ASSIGNMENT,
-        on_conflict="supersede",
-        answers=[
-            Answer(
-                respondent_id=respondent.pk,
-                item_id=place.item_id,
-                question=code,
-                value=value,
-                condition_id=conditions[factors[code]].pk,
-                sample=place.label_project.sample,
-                answered_at=now,
-                seconds=seconds,
-                source_id=place.pk,
-            )
-            for code, value in values.items()
-        ],
-    )
+    return [
+        Answer(
+            respondent_id=respondent.pk,
+            item_id=place.item_id,
+            question=code,
+            value=value,
+            condition_id=conditions[factors[code]].pk,
+            sample=place.label_project.sample,
+            answered_at=now,
+            seconds=seconds,
+            source_id=place.pk,
+        )
+        for code, value in values.items()
+    ]
+
+
+def _record(place: Assignment, answers: list[Answer], *, first: bool) -> None:
+    """The first answers need not look for earlier ones, which is cheaper; if there are some all the same, they do."""
+    instrument, project = place.label_project.instrument, place.label_project.project
+    policies: tuple[OnConflict, ...] = ("keep", "supersede") if first else ("supersede",)
+    for policy in policies:
+        done = record_many(
+            project=project,
+            instrument=instrument,
+            source_kind=SourceKind.ASSIGNMENT,
+            on_conflict=policy,
+            answers=answers,
+        )
+        if not done.kept:
+            break
 
 
 def _factors(place: Assignment, code: str) -> tuple[tuple[str, str], ...]:

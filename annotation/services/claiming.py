@@ -23,7 +23,7 @@ RETURNING id, item_id, NULL::bigint"""
 TAKE = """
 WITH chosen AS (
   SELECT place.id, place.annotator_id FROM annotation_assignment place
-  WHERE place.label_project_id = %(label_project)s AND place.purpose = 'label' AND {usable}
+  WHERE {usable} AND place.label_project_id = %(label_project)s AND place.purpose = 'label'
     AND NOT EXISTS (SELECT 1 FROM annotation_assignment mine WHERE mine.label_project_id = %(label_project)s
                     AND mine.item_id = place.item_id AND mine.annotator_id = %(user)s)
   ORDER BY place.rank, place.place LIMIT 1
@@ -38,10 +38,14 @@ RETURNING taken.id, taken.item_id, chosen.annotator_id"""
 DISPUTED = TAKE.format(usable="place.status = 'free' AND place.rank < 0")
 # Free places behind a person's furthest item are rare (given back ones), so looking ahead first keeps the claim as fast
 # after a hundred thousand items as at the first: it does not step over the places of items they have had.
-AHEAD = TAKE.format(
-    usable="""place.status = 'free' AND place.rank > COALESCE((
+FREE_AHEAD = """place.status = 'free' AND place.rank > COALESCE((
       SELECT max(rank) FROM annotation_assignment WHERE label_project_id = %(label_project)s
       AND annotator_id = %(user)s), -1)"""
+AHEAD = TAKE.format(usable=FREE_AHEAD)
+# Most labelling projects have no known answers, and then this is all that a claim takes.
+WITHOUT_KNOWN = TAKE.format(
+    usable=f"""NOT EXISTS (SELECT 1 FROM annotation_knownanswer WHERE label_project_id = %(label_project)s)
+    AND {FREE_AHEAD}"""
 )
 BEHIND = TAKE.format(usable="place.status = 'free'")
 # Only when nothing is free is a lease that ran out taken from its holder.
@@ -75,21 +79,26 @@ def _claim(member: LabelMember, now: datetime) -> Assignment | None:
     if row := _one_row(RENEW, values):
         return _place(label_project, row[0])
     cap = cap_of(member)
+    disputed = label_project.order == LabelProject.Order.MOST_DISPUTED
+    if cap is None and not disputed and (row := _one_row(WITHOUT_KNOWN, values)):
+        return _taken(member, *row)
     handled = labelled(member) if label_project.gold_every or cap is not None else 0
     known = next_known(member, handled)
     if known is not None:
         return _place_of_known(member, known, now, until)
     if cap is not None and handled >= cap:
         return None
-    disputed = (DISPUTED,) if label_project.order == LabelProject.Order.MOST_DISPUTED else ()
-    for statement in (*disputed, AHEAD, BEHIND, RUN_OUT):
+    for statement in (*((DISPUTED,) if disputed else ()), AHEAD, BEHIND, RUN_OUT):
         if row := _one_row(statement, values):
-            pk, item, former_holder = row
-            if former_holder is not None:
-                # Their draft waits for them; an empty one still tells a late submit that the place was theirs once.
-                Draft.objects.get_or_create(label_project=label_project, item_id=item, annotator_id=former_holder)
-            return _prepared(_place(label_project, pk), member)
+            return _taken(member, *row)
     return None
+
+
+def _taken(member: LabelMember, pk: int, item: int, former_holder: int | None) -> Assignment:
+    if former_holder is not None:
+        # Their draft waits for them; an empty one still tells a late submit that the place was theirs once.
+        Draft.objects.get_or_create(label_project=member.label_project, item_id=item, annotator_id=former_holder)
+    return _prepared(_place(member.label_project, pk), member)
 
 
 def labelled(member: LabelMember) -> int:

@@ -3,8 +3,9 @@ from typing import Any
 
 import pytest
 
-from annotation.models import LabelProject
+from annotation.models import KnownAnswer, LabelProject
 from annotation.services import create_label_project
+from materials.models import Dataset, Item
 from projects.models import Project, Role, User
 from projects.services import set_member
 
@@ -52,3 +53,14 @@ def make_annotators(project: Project) -> Callable[[int], list[User]]:
 
 def answers(value: str = "yes", note: str = "") -> dict[str, Any]:
     return {"plausible": value, "clear": value, "neutral": value, "note": note}
+
+
+def known(label_project: LabelProject, purpose: str, n: int, value: str = "yes") -> None:
+    """Known answers about items of a dataset of their own."""
+    dataset = Dataset.objects.create(project=label_project.project, slug=purpose, name=purpose)
+    for i in range(n):
+        content = {"text": f"{purpose} {i}"}
+        item = Item.objects.create(dataset=dataset, external_id=f"{purpose}-{i}", content=content, content_hash=f"{i}")
+        KnownAnswer.objects.create(
+            label_project=label_project, item=item, purpose=purpose, answers={"clear": [value]}, position=i
+        )

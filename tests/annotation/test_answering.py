@@ -1,19 +1,25 @@
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 from django.utils import timezone
 
-from annotation.models import Assignment, Draft, Flag
+from annotation.models import Assignment, Draft, Flag, LabelProject, Submission
 from annotation.services import (
     AlreadyAnsweredError,
+    KeyReusedError,
     NotValidError,
     add_flag,
+    change_member,
     claim_next,
+    member_for,
+    publish_guidelines,
     save_draft,
     skip,
     submit,
 )
 from responses.models import Condition, Respondent, Response
+from responses.services import Answer, get_condition, get_respondent, record
 from tests.annotation.conftest import YES_NO, answers
 
 PAIR = {"kind": "pairwise", "text": "Which?", "first_field": "one", "second_field": "two", "allow_tie": True}
@@ -119,6 +125,77 @@ def test_a_draft_extends_the_lease(make_label_project, annotator):
     Assignment.objects.filter(pk=place.pk).update(lease_until=timezone.now() + timedelta(minutes=1))
     save_draft(place, annotator, {})
     assert Assignment.objects.get(pk=place.pk).lease_until > timezone.now() + timedelta(minutes=20)
+
+
+def test_a_key_names_one_sending(make_label_project, annotator):
+    label_project, key = make_label_project(n=2), uuid4()
+    place = claim_next(label_project, annotator)
+    for _ in range(2):
+        submit(place, annotator, answers(), key=key, seconds=4.5)
+    sent = Submission.objects.get()
+    assert (sent.key, sent.assignment, sent.seconds) == (key, place, 4.5)
+    with pytest.raises(KeyReusedError, match="other answers"):
+        submit(place, annotator, answers("no"), key=key, changing=True)
+    other = claim_next(label_project, annotator)
+    with pytest.raises(KeyReusedError):
+        submit(other, annotator, answers(), key=key)
+    assert standing("clear") == ["yes"]
+    assert Draft.objects.get(item=other.item).answers == answers()
+
+
+def test_a_refused_sending_leaves_its_key_free(make_label_project, annotator):
+    place, key = claim_next(make_label_project(), annotator), uuid4()
+    with pytest.raises(NotValidError):
+        submit(place, annotator, {"clear": "yes"}, key=key)
+    assert submit(place, annotator, answers(), key=key).status == "submitted"
+
+
+def test_answers_say_how_a_suggestion_was_shown_even_after_the_setting_changed(
+    make_label_project, make_annotators, project
+):
+    label_project = make_label_project(n=1, overlap=2)
+    item, model = (
+        label_project.dataset.items.get(),
+        get_respondent(project=project, kind="model", key="m", attributes={}),
+    )
+    record(
+        project=project,
+        instrument=label_project.instrument,
+        answer=Answer(model.pk, item.pk, "clear", "no", get_condition(project=project, factors={}).pk),
+        source_kind="call",
+    )
+    LabelProject.objects.update(suggestions="preselected", suggestions_of=model)
+    label_project.refresh_from_db()
+    sees, does_not = make_annotators(2)
+    change_member(member=member_for(label_project, does_not), cap=None, sees_suggestions=False, by=None)
+    places = {user: claim_next(label_project, user) for user in (sees, does_not)}
+    assert [places[user].suggested for user in (sees, does_not)] == [{"clear": "no"}, {}]
+    LabelProject.objects.update(suggestions="shown")
+    label_project.refresh_from_db()
+    for user, place in places.items():
+        submit(place, user, answers("no"))
+        submit(place, user, answers("yes"), changing=True)
+    factors = {(answer.respondent.key, answer.question): answer.condition.factors for answer in Response.objects.all()}
+    assert factors[f"annotator:{sees.pk}", "clear"] == {"suggestion": "preselected"}
+    assert factors[f"annotator:{sees.pk}", "plausible"] == factors[f"annotator:{does_not.pk}", "clear"] == {}
+    assert Response.objects.filter(source_kind="assignment", question="clear", superseded_by=None).count() == 2
+
+
+def test_the_guidelines_in_force_at_the_first_answer_are_kept(make_label_project, annotator):
+    label_project = make_label_project(guidelines="First")
+    place = claim_next(label_project, annotator)
+    for text, value in [("Second", "yes"), ("Third", "no")]:
+        publish_guidelines(label_project=label_project, text=text, by=None)
+        submit(place, annotator, answers(value), changing=True)
+    assert Assignment.objects.get(pk=place.pk).guidelines_version == 2
+
+
+def test_work_that_was_left_out_can_no_longer_be_changed(make_label_project, annotator):
+    place = claim_next(make_label_project(), annotator)
+    submit(place, annotator, answers())
+    Assignment.objects.filter(pk=place.pk).update(status="invalid")
+    with pytest.raises(ValueError, match="left this item out"):
+        submit(place, annotator, answers("no"), changing=True)
 
 
 def test_flags_add_up_and_double_clicks_do_not(make_label_project, annotator):

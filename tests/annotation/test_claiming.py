@@ -1,25 +1,32 @@
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 from django.db import DatabaseError, connections
 from django.utils import timezone
 
-from annotation.models import Assignment, Draft
+from annotation.models import Assignment, Draft, LabelProject, Submission
+from annotation.progress import progress_of, why_nothing_left
 from annotation.services import (
     AlreadyAnsweredError,
     LabelProjectError,
+    MembershipRefusedError,
     NoLongerYoursError,
+    RefusedError,
+    change_member,
     claim_next,
     create_label_project,
+    member_for,
     save_draft,
+    set_member_status,
     set_status,
     skip,
     submit,
 )
 from responses.models import Response
-from tests.annotation.conftest import answers
+from tests.annotation.conftest import answers, known
 
 
 def run_out(place):
@@ -191,9 +198,10 @@ def test_asking_again_is_a_repeat_not_a_change(make_label_project, project, anno
 
 
 @pytest.mark.django_db(transaction=True)
-def test_eight_annotators_at_once_on_few_items(make_label_project, make_annotators):
-    label_project = make_label_project(n=4, overlap=3)
-    users = make_annotators(8)
+@pytest.mark.parametrize("overlap", [1, 3])
+def test_sixteen_annotators_at_once_on_few_items(make_label_project, make_annotators, overlap):
+    label_project = make_label_project(n=4, overlap=overlap)
+    users = make_annotators(16)
 
     def work(user):
         while place := claim_next(label_project, user):
@@ -201,10 +209,10 @@ def test_eight_annotators_at_once_on_few_items(make_label_project, make_annotato
 
     in_threads(work, users)
     places = Assignment.objects.filter(status="submitted")
-    assert places.count() == 12
-    assert set(Counter(places.values_list("item", flat=True)).values()) == {3}
+    assert Counter(places.values_list("item", flat=True)).most_common()[-1][1] == overlap
+    assert places.count() == 4 * overlap
     assert max(Counter(places.values_list("item", "annotator")).values()) == 1
-    assert Response.objects.filter(question="clear").count() == 12
+    assert Response.objects.filter(question="clear").count() == 4 * overlap
 
 
 @pytest.mark.django_db(transaction=True)
@@ -246,6 +254,105 @@ def test_a_lease_that_runs_out_goes_to_one_of_many(make_label_project, make_anno
     run_out(claim_next(label_project, first))
     got = in_threads(lambda user: claim_next(label_project, user), others)
     assert sum(place is not None for place in got) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_one_key_twice_at_once_is_one_submission(make_label_project, annotator):
+    label_project = make_label_project(n=1)
+    held, key = claim_next(label_project, annotator), uuid4()
+    in_threads(lambda _: submit(held, annotator, answers(), key=key), range(6))
+    assert Submission.objects.get().key == key
+    assert Response.objects.count() == 3
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_is_excluded_while_submitting_stores_before_or_not_at_all(make_label_project, annotator):
+    label_project = make_label_project(n=1)
+    held = claim_next(label_project, annotator)
+    member = member_for(label_project, annotator)
+
+    def act(name):
+        if name == "exclude":
+            set_member_status(member=member, status="excluded", by=None)
+            return "excluded"
+        try:
+            submit(held, annotator, answers())
+        except MembershipRefusedError:
+            return Draft.objects.get().answers == answers()
+        return Response.objects.filter(question="clear").count()
+
+    assert in_threads(act, ["exclude", "submit"])[1] in (True, 1)
+    with pytest.raises(MembershipRefusedError, match="ended your work"):
+        claim_next(label_project, annotator)
+
+
+def test_nobody_labels_more_than_their_cap(make_label_project, make_annotators):
+    label_project = make_label_project(n=5, overlap=2)
+    LabelProject.objects.update(cap=2)
+    label_project.refresh_from_db()
+    first, second = make_annotators(2)
+    change_member(member=member_for(label_project, second), cap=3, sees_suggestions=True, by=None)
+    for user, cap in [(first, 2), (second, 3)]:
+        while place := claim_next(label_project, user):
+            submit(place, user, answers())
+        assert Assignment.objects.filter(annotator=user, status="submitted").count() == cap
+    assert f"as many items as one person may here, {3}" in why_nothing_left(label_project, second)
+    assert progress_of(label_project, first, fresh=True).total == 2
+
+
+def test_training_comes_first_and_is_settled_by_the_pass_mark(make_label_project, make_annotators):
+    label_project = make_label_project(n=1, overlap=2)
+    known(label_project, "training", 2)
+    LabelProject.objects.update(pass_mark=0.75)
+    label_project.refresh_from_db()
+    good, bad = make_annotators(2)
+    for user, value in [(good, "yes"), (bad, "no")]:
+        for _ in range(2):
+            place = claim_next(label_project, user)
+            assert place.purpose == "training"
+            submit(place, user, answers(value))
+        if user == good:
+            with pytest.raises(RefusedError, match="seen the right answers"):
+                submit(place, user, answers("no"), changing=True)
+    assert claim_next(label_project, good).purpose == "label"
+    with pytest.raises(MembershipRefusedError, match=r"Fewer than 75 %"):
+        claim_next(label_project, bad)
+
+
+def test_known_items_come_among_the_others_and_count_as_they_do(make_label_project, annotator):
+    label_project = make_label_project(n=6)
+    known(label_project, "gold", 2)
+    known(label_project, "attention", 1)
+    LabelProject.objects.update(gold_every=3)
+    label_project.refresh_from_db()
+    purposes, totals = [], []
+    while place := claim_next(label_project, annotator):
+        totals.append(progress_of(label_project, annotator, fresh=True).total)
+        purposes.append(place.purpose)
+        submit(place, annotator, answers())
+    assert Counter("label" if purpose == "label" else "known" for purpose in purposes) == {"label": 6, "known": 2}
+    assert purposes[:5] != ["label"] * 5
+    assert set(totals) == {8}
+
+
+def test_a_lost_lease_of_a_known_item_goes_to_nobody_else(make_label_project, make_annotators):
+    label_project = make_label_project(n=1)
+    known(label_project, "training", 1)
+    first, second = make_annotators(2)
+    held = claim_next(label_project, first)
+    run_out(held)
+    assert claim_next(label_project, second).pk != held.pk
+    assert claim_next(label_project, first).pk == held.pk
+
+
+def test_disputed_items_come_first(make_label_project, make_annotators):
+    label_project = make_label_project(n=3, overlap=3, order="most_disputed")
+    one, two, three = make_annotators(3)
+    for user, value in [(one, "yes"), (two, "no")]:
+        for item in range(3):
+            submit(claim_next(label_project, user), user, answers(value if item == 1 else "yes"))
+    disputed = Assignment.objects.filter(rank__lt=0)
+    assert claim_next(label_project, three).pk == disputed.get().pk
 
 
 def test_the_database_refuses_a_place_without_the_times_of_its_status(make_label_project, annotator):

@@ -1,13 +1,16 @@
+import re
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.models import Assignment, Draft
-from annotation.services import claim_next, submit
+from annotation.models import Assignment, Draft, KnownAnswer, LabelProject, Submission
+from annotation.services import claim_next, member_for, publish_guidelines, set_member_status, skip, submit
 from responses.models import Response
-from tests.annotation.conftest import answers
+from responses.querysets import standing_values
+from tests.annotation.conftest import answers, known
 
 SCRIPT = "<script>alert(1)</script>"
 
@@ -148,6 +151,128 @@ def test_when_others_hold_the_rest_the_page_says_so(make_label_project, make_ann
     assert "about 30 min" in text
 
 
+def test_training_shows_what_was_right_and_why(make_label_project, annotator, client_as):
+    label_project = make_label_project(n=1)
+    known(label_project, "training", 1)
+    KnownAnswer.objects.update(why="Because **tea**.")
+    client = client_as(annotator)
+    page = client.get(work_url(label_project)).content.decode()
+    assert "This is a training item" in page
+    place = Assignment.objects.get(status="leased")
+    page = client.post(url("label_assignment", place), form("no"), follow=True).content.decode()
+    assert "Not right" in page
+    assert "Right: <strong" in page
+    assert "<strong>tea</strong>" in page
+    assert "<textarea" not in page
+    assert "Scenario 0" in client.get(work_url(label_project)).content.decode()
+
+
+def test_nothing_on_a_page_tells_a_known_item_from_others(make_label_project, annotator, client_as):
+    label_project = make_label_project(n=2)
+    known(label_project, "gold", 1)
+    LabelProject.objects.update(gold_every=1)
+    client, pages = client_as(annotator), {}
+    for _ in range(2):
+        text = client.get(work_url(label_project)).content.decode()
+        place = Assignment.objects.get(status="leased")
+        pages[place.purpose] = text
+        client.post(url("label_assignment", place), form())
+    assert set(pages) == {"label", "gold"}
+    assert re.search(r"(\d) of (\d)", pages["label"])[2] == re.search(r"(\d) of (\d)", pages["gold"])[2] == "3"
+    shapes = {
+        re.sub(r"Scenario \d|gold \d|[\w-]{22}/|[\w-]{64}|[0-9a-f-]{36}|\d of \d|value=\"\d\"", "", text)
+        for text in pages.values()
+    }
+    assert len({re.sub(r'<a [^>]*rel="prev".*?</a>|\d', "", text) for text in shapes}) == 1
+
+
+def test_after_so_many_items_there_is_a_break(make_label_project, annotator, client_as):
+    label_project = make_label_project(n=3)
+    LabelProject.objects.update(break_every=2)
+    client = client_as(annotator)
+    client.get(work_url(label_project))
+    for _ in range(2):
+        place = Assignment.objects.get(status="leased")
+        page = client.post(url("label_assignment", place), form(), headers={"X-Part": "work"})
+    assert "2 items in about 1 minute" in " ".join(page.content.decode().split())
+    assert page["X-Location"] == f"{work_url(label_project)}?break"
+    assert not Assignment.objects.filter(status="leased").exists()
+    assert "2 items in about" in " ".join(client.get(page["X-Location"]).content.decode().split())
+    assert "Scenario 2" in client.get(work_url(label_project)).content.decode()
+
+
+def test_what_one_person_sends_is_not_stored_for_another(make_label_project, make_annotators, client_as):
+    label_project = make_label_project()
+    first, second = make_annotators(2)
+    place = claim_next(label_project, first)
+    headers = {"X-Part": "work", "X-Person": str(first.pk)}
+    answer = client_as(second).post(url("label_assignment", place), form(), headers=headers)
+    assert (answer.status_code, "logged in as annotator-1" in answer.content.decode()) == (401, True)
+    assert client_as(first).post(url("label_assignment", place), form(), headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize(("key", "status"), [("", 200), ("no key", 422), (str(uuid4()), 200)])
+def test_a_key_is_read_or_refused(make_label_project, annotator, client_as, key, status):
+    place = claim_next(make_label_project(), annotator)
+    answer = client_as(annotator).post(
+        url("label_assignment", place), form(key=key, seconds="3.25"), headers={"X-Part": "work"}
+    )
+    assert answer.status_code == status
+    assert list(Submission.objects.values_list("seconds", flat=True)) == [3.25] * (status == 200)
+
+
+def test_a_verdict_on_the_model_is_an_answer(make_label_project, annotator, client_as):
+    place = claim_next(make_label_project(), annotator)
+    place.suggested, place.suggested_as = {"plausible": "no", "clear": "no"}, "audited"
+    place.save()
+    client, sent = client_as(annotator), {"audit_plausible": "right", "audit_clear": "wrong", "answer_neutral": "yes"}
+    page = client.post(url("label_assignment", place), sent)
+    assert page.status_code == 422
+    page = client.post(url("label_assignment", place), sent | {"answer_clear": "yes"})
+    assert standing_values("assignment", place.pk) == {"plausible": "no", "clear": "yes", "neutral": "yes"}
+    text = client.get(url("label_assignment", place)).content.decode()
+    assert re.search(r'name="audit_plausible" value="right"[^>]*checked', text)
+    assert re.search(r'name="audit_clear" value="wrong"[^>]*checked', text)
+
+
+def test_newer_guidelines_are_told_until_an_item_is_done_with_them(make_label_project, annotator, client_as):
+    label_project = make_label_project(guidelines="First")
+    client, news = client_as(annotator), "guidelines have changed"
+    submit(claim_next(label_project, annotator), annotator, answers())
+    assert news not in client.get(work_url(label_project)).content.decode()
+    publish_guidelines(
+        label_project=label_project,
+        text="Second",
+        examples=[{"item": "scenarios-3", "answers": {"clear": "no"}, "why": "It says who *acts*."}],
+        by=None,
+    )
+    page = client.get(work_url(label_project)).content.decode()
+    assert news in page
+    assert "Scenario 3" in page
+    assert "<em>acts</em>" in page
+    submit(claim_next(label_project, annotator), annotator, answers())
+    assert news not in client.get(work_url(label_project)).content.decode()
+
+
+def test_own_answers_are_listed_and_nobody_elses(make_label_project, make_annotators, client_as):
+    label_project = make_label_project(n=3)
+    first, second = make_annotators(2)
+    submit(claim_next(label_project, first), first, answers(note="my words"))
+    skip(claim_next(label_project, first), first, "too long")
+    submit(claim_next(label_project, second), second, answers(note="a secret"))
+    text = client_as(first).get(reverse("label_answers", args=["everyday-norms", "validation"])).content.decode()
+    assert "Yes · Yes · Yes · my words" in text
+    assert "too long" in text
+    assert "a secret" not in text
+
+
+def test_somebody_paused_reads_why(make_label_project, annotator, client_as):
+    label_project = make_label_project()
+    set_member_status(member=member_for(label_project, annotator), status="paused", reason="a question", by=None)
+    text = client_as(annotator).get(work_url(label_project)).content.decode()
+    assert "paused your work on this (a question)" in text
+
+
 def test_queries_do_not_grow_with_items(make_label_project, annotator, client_as, django_assert_max_num_queries):
     label_project = make_label_project(n=60)
     client = client_as(annotator)
@@ -156,5 +281,5 @@ def test_queries_do_not_grow_with_items(make_label_project, annotator, client_as
     with django_assert_max_num_queries(20):
         client.get(work_url(label_project))
     place = Assignment.objects.get(status="leased")
-    with django_assert_max_num_queries(45):
+    with django_assert_max_num_queries(30):
         assert client.post(url("label_assignment", place), form(), headers={"X-Part": "work"}).status_code == 200
