@@ -1,18 +1,42 @@
-"""What the researcher watches: items by state, people, labels and raw agreement. Everything is counted in SQL."""
+"""What the researcher watches: items by state, people, labels, and what was flagged or skipped. Counted in SQL."""
 
+import json
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any
 
+from django.core.cache import cache
 from django.db import connection
-from django.db.models import Count, F, Q
+from django.db.models import Count, Exists, F, OuterRef, Q
 
-from annotation.models import Assignment, Flag, LabelProject
+from annotation.marking import marks
+from annotation.models import Assignment, Flag, KnownAnswer, LabelMember, LabelProject
 from annotation.querysets import simulated_annotators
-from materials.questions import option_codes, option_label
+from materials.questions import count_rows, counted
+from responses.intervals import Share, wilson_share
 from responses.querysets import MedianSeconds
 
-CLOSED_KINDS = ("choice", "multi", "pairwise", "scale")
+# The page looks every few seconds. What takes long to count is counted again only after so many times as long, so that
+# watching a hundred thousand items costs a twentieth of a core at most.
+SPARING = 20
+# Answers to items without known answers; what a person's work left out is withdrawn and so does not stand.
+STANDING = """
+FROM responses_response answer JOIN annotation_assignment place ON place.id = answer.source_id
+WHERE place.label_project_id = %(label_project)s AND place.purpose = 'label'
+  AND answer.source_kind = 'assignment' AND answer.superseded_by_id IS NULL"""
+VALUES = f"""
+SELECT question, value, count(*)
+FROM (SELECT answer.question, CASE WHEN answer.question = ANY(%(closed)s) THEN answer.value END AS value
+      {STANDING}) given
+GROUP BY question, value"""
+# The answers of places that were left out still say how good a person was; taken back with them, they stand no more.
+KNOWN = """
+SELECT place.id, answer.question, answer.value
+FROM annotation_assignment place JOIN responses_response answer ON answer.source_id = place.id
+WHERE place.label_project_id = %(label_project)s AND place.purpose <> 'label' AND answer.source_kind = 'assignment'
+  AND (answer.superseded_by_id IS NULL OR place.status = 'invalid' AND answer.superseded_by_id = answer.id)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +48,45 @@ class LabelCount:
 
 @dataclass(frozen=True, slots=True)
 class QuestionSummary:
-    """`agreement`: mean over `items` of the per cent of agreeing pairs of answers; None with `reason` if undefined."""
+    """A question's number of answers, and for closed ones how often each option was chosen."""
 
     code: str
     text: str
     answers: int
     counts: tuple[LabelCount, ...]
-    agreement: float | None
-    items: int
-    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody who was named or has begun, with counts of items; `accuracy` by the purpose of known answers."""
+
+    pk: int
+    name: str
+    member: LabelMember | None
+    done: int
+    skipped: int
+    left_out: int
+    flags: int
+    holds: bool
+    seconds: float | None  # median of an item; None before the first
+    accuracy: Mapping[str, Share]  # of the questions with known answers; NaN without any
+    simulated: bool
+
+
+def live(label_project: LabelProject) -> dict[str, Any]:
+    """`states`, `people`, `questions` and `attention`, as they were a moment ago where counting takes long."""
+    key = f"labelling-live:{label_project.pk}"
+    found: dict[str, Any] | None = cache.get(key)
+    if found is None:
+        started = perf_counter()
+        found = {
+            "states": states(label_project),
+            "people": people(label_project),
+            "questions": question_summaries(label_project),
+            "attention": attention(label_project),
+        }
+        cache.set(key, found, int(SPARING * (perf_counter() - started)))
+    return found
 
 
 def states(label_project: LabelProject) -> dict[str, int]:
@@ -45,7 +99,9 @@ def states(label_project: LabelProject) -> dict[str, int]:
                FROM (SELECT count(*) AS places, count(*) FILTER (WHERE status = 'submitted') AS submitted,
                             count(*) FILTER (WHERE status = 'free') AS free,
                             count(*) FILTER (WHERE status = 'skipped') AS skipped
-                     FROM annotation_assignment WHERE label_project_id = %s GROUP BY item_id) item""",
+                     FROM annotation_assignment
+                     WHERE label_project_id = %s AND purpose = 'label' AND status <> 'invalid'
+                     GROUP BY item_id) item""",
             [label_project.pk],
         )
         names = ("items", "complete", "unanswered", "places", "submitted", "free", "skipped")
@@ -55,116 +111,146 @@ def states(label_project: LabelProject) -> dict[str, int]:
     return counts
 
 
-def people(label_project: LabelProject) -> list[dict[str, Any]]:
-    """Per annotator: name, done, skipped, flags, median seconds an item (None before the first), simulated."""
+def people(label_project: LabelProject) -> list[Person]:
+    """By name."""
+    members = {
+        member.user_id: member
+        for member in LabelMember.objects.filter(label_project=label_project).select_related("user")
+    }
     flags = dict(
-        Flag.objects.filter(label_project=label_project)
-        .values("annotator")
-        .annotate(n=Count("pk"))
-        .values_list("annotator", "n")
+        Flag.objects.filter(label_project=label_project).order_by().values_list("annotator").annotate(n=Count("pk"))
     )
-    rows = (
+    counts = {row["annotator"]: row for row in _counts(label_project)}
+    accuracy = _accuracy(label_project)
+    bots = simulated_annotators(label_project.project_id)
+    nothing = {"done": 0, "skipped": 0, "left_out": 0, "holds": 0, "seconds": None}
+    found = [
+        Person(
+            pk=pk,
+            name=counts[pk]["name"] if pk in counts else members[pk].user.get_username(),
+            member=members.get(pk),
+            flags=flags.get(pk, 0),
+            accuracy=accuracy[pk],
+            simulated=pk in bots and counts.get(pk, nothing)["done"] > 0,
+            **{name: counts.get(pk, nothing)[name] for name in nothing},
+        )
+        for pk in {*members, *counts}
+    ]
+    return sorted(found, key=lambda person: person.name)
+
+
+def _counts(label_project: LabelProject) -> Iterable[dict[str, Any]]:
+    ordinary = Q(purpose=Assignment.Purpose.LABEL)
+    return (
         Assignment.objects.filter(label_project=label_project, annotator__isnull=False)
         .values("annotator", name=F("annotator__username"))
         .annotate(
-            done=Count("pk", filter=Q(status="submitted")),
-            skipped=Count("pk", filter=Q(status="skipped")),
-            seconds=MedianSeconds(F("finished_at") - F("opened_at"), filter=Q(status="submitted")),
+            done=Count("pk", filter=ordinary & Q(status="submitted")),
+            skipped=Count("pk", filter=ordinary & Q(status="skipped")),
+            left_out=Count("pk", filter=ordinary & Q(status="invalid", skip_reason="")),
+            holds=Count("pk", filter=Q(status="leased")),
+            seconds=MedianSeconds(F("finished_at") - F("opened_at"), filter=ordinary & Q(status="submitted")),
         )
-        .order_by("name")
     )
-    bots = simulated_annotators(label_project.project_id)
-    return [
-        {**row, "flags": flags.get(row["annotator"], 0), "simulated": row["annotator"] in bots and row["done"] > 0}
-        for row in rows
-    ]
 
 
-# One row for each question, item and value, with how many gave it.
-VALUES = """
-SELECT answer.question, answer.item_id, answer.value, count(*) AS n
-FROM responses_response answer JOIN annotation_assignment place ON place.id = answer.source_id
-WHERE place.label_project_id = %s AND answer.source_kind = 'assignment' AND answer.superseded_by_id IS NULL
-  AND answer.question = ANY(%s)
-GROUP BY answer.question, answer.item_id, answer.value"""
-AGREEMENT = f"""
-SELECT question, count(*), avg(agreeing / (answers * (answers - 1)))
-FROM (SELECT question, sum(n) AS answers, sum(n * (n - 1)) AS agreeing
-      FROM ({VALUES}) value GROUP BY question, item_id HAVING sum(n) > 1) item
-GROUP BY question"""
-DISTRIBUTION = f"""
-SELECT question, label, sum(n)
-FROM (SELECT question, n, jsonb_array_elements_text(
-        CASE WHEN jsonb_typeof(value) = 'array' THEN value ELSE jsonb_build_array(value) END) AS label
-      FROM ({VALUES}) value) label GROUP BY question, label"""
-ANSWERS = f"SELECT question, sum(n) FROM ({VALUES}) value GROUP BY question"
+def _accuracy(label_project: LabelProject) -> dict[int, dict[str, Share]]:
+    """By person and purpose the share of known answers that were met; those to a skipped item were not."""
+    known = {entry.item_id: entry.answers for entry in label_project.known_answers.all()}
+    given: dict[int, dict[str, Any]] = defaultdict(dict)
+    if known:
+        for place, question, value in _rows(KNOWN, label_project):
+            given[place][question] = json.loads(value)
+    right: dict[tuple[int, str], list[bool]] = defaultdict(list)
+    places = Assignment.objects.filter(label_project=label_project, finished_at__isnull=False, item__in=known)
+    for pk, user, item, purpose in places.exclude(purpose="label").values_list("pk", "annotator", "item", "purpose"):
+        right[user, purpose] += marks(known[item], given[pk]).values()
+    shares: dict[int, dict[str, Share]] = defaultdict(
+        lambda: {purpose: wilson_share(0, 0) for purpose in KnownAnswer.Purpose.values}
+    )
+    for (user, purpose), marked in right.items():
+        shares[user][purpose] = wilson_share(sum(marked), len(marked))
+    return shares
 
 
 def question_summaries(label_project: LabelProject) -> list[QuestionSummary]:
-    """Label counts and raw agreement for each question with fixed options; only the number of answers for the others.
+    """The labels of each question in the instrument's order; open questions have only a number of answers.
 
-    A `multi` answer agrees with another when the same options are chosen.
+    An answer to a `multi` question counts once for each option it holds, of a ranking the first place counts.
     """
     questions = label_project.instrument.questionnaire.questions
-    answers = {question: int(n) for question, n in _rows(ANSWERS, label_project, [q.code for q in questions])}
-    closed = [question.code for question in questions if question.kind in CLOSED_KINDS]
-    counts: dict[str, dict[str, int]] = defaultdict(dict)
-    for question, label, n in _rows(DISTRIBUTION, label_project, closed):
-        counts[question][label] = int(n)
-    agreement = {question: (items, float(value)) for question, items, value in _rows(AGREEMENT, label_project, closed)}
+    closed = {question.code: question for question in questions if count_rows(question, {})}
+    answers: dict[str, int] = defaultdict(int)
+    labels: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for code, value, n in _rows(VALUES, label_project, closed=list(closed)):
+        answers[code] += n
+        for label in counted(closed[code], json.loads(value)) if code in closed else ():
+            labels[code][label] += n
     return [
-        _summary(question, answers.get(question.code, 0), counts[question.code], agreement.get(question.code))
+        QuestionSummary(
+            code=question.code,
+            text=question.text,
+            answers=answers[question.code],
+            counts=tuple(_label_counts(question, labels[question.code], answers[question.code])),
+        )
         for question in questions
     ]
 
 
-def _rows(statement: str, label_project: LabelProject, questions: list[str]) -> list[tuple[Any, ...]]:
+def _label_counts(question: Any, labels: Mapping[str, int], answers: int) -> Iterator[LabelCount]:
+    for code, label in label_names(question):
+        n = labels.get(code, 0)
+        if n or question.kind != "scale":
+            yield LabelCount(label, n, 100 * n / answers if answers else 0)
+
+
+def label_names(question: Any) -> list[tuple[str, str]]:
+    """What is counted of a closed question, with its words for items in general.
+
+    Where the text differs from item to item the field's name stands for it.
+    """
+    if question.kind == "pairwise":
+        fields = {"first": question.first_field, "second": question.second_field}
+    else:
+        fields = {option.text_field: option.text_field for option in getattr(question, "options", ())}
+    content = dict(zip(fields.values(), fields.values(), strict=True))
+    return count_rows(question, content)
+
+
+def _rows(statement: str, label_project: LabelProject, **values: Any) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
-        cursor.execute(statement, [label_project.pk, questions])
+        cursor.execute(statement, {"label_project": label_project.pk, **values})
         return cursor.fetchall()
 
 
-def _summary(
-    question: Any, answers: int, counts: dict[str, int], agreement: tuple[int, float] | None
-) -> QuestionSummary:
-    closed = question.kind in CLOSED_KINDS
-    return QuestionSummary(
-        code=question.code,
-        text=question.text,
-        answers=answers,
-        counts=tuple(
-            LabelCount(_label(question, code), n, 100 * n / answers if answers else 0)
-            for code in (option_codes(question) if closed else ())
-            if (n := counts.get(code, 0)) or question.kind != "scale"
-        ),
-        agreement=100 * agreement[1] if agreement else None,
-        items=agreement[0] if agreement else 0,
-        reason="no item has two answers yet" if closed else "open question",
-    )
-
-
-def _label(question: Any, code: str) -> str:
-    """The option's own text; the field's name where the text differs from item to item."""
-    if question.kind == "pairwise":
-        return {"first": question.first_field, "second": question.second_field}.get(code, "Both equally")
-    if question.kind == "scale":
-        return option_label(question, code, {})
-    option = next(option for option in question.options if option.code == code)
-    return option.text or option.text_field
-
-
 def attention(label_project: LabelProject, limit: int = 50) -> list[dict[str, Any]]:
-    """The latest flags and skips with who, why and on which item, newest first."""
-    flags = Flag.objects.filter(label_project=label_project).select_related("item", "annotator")[:limit]
+    """The latest flags and skips with who, why and on which item, newest first; `labelled` where it can be decided."""
+    labelled = Assignment.objects.filter(label_project=label_project, item=OuterRef("item"), purpose="label")
+    flags = Flag.objects.filter(label_project=label_project).annotate(labelled=Exists(labelled))
     skips = (
-        Assignment.objects.filter(label_project=label_project, status="skipped")
+        Assignment.objects.filter(label_project=label_project, status="skipped", purpose="label")
         .select_related("item", "annotator")
-        .order_by("-finished_at")[:limit]
+        .order_by("-finished_at")
     )
     rows: list[dict[str, Any]] = [
-        {"kind": "flagged", "item": f.item, "who": f.annotator, "why": f.note, "at": f.created_at} for f in flags
+        {
+            "kind": "flagged",
+            "item": f.item,
+            "labelled": f.labelled,
+            "who": f.annotator,
+            "why": f.note,
+            "at": f.created_at,
+        }
+        for f in flags.select_related("item", "annotator")[:limit]
     ] + [
-        {"kind": "skipped", "item": s.item, "who": s.annotator, "why": s.skip_reason, "at": s.finished_at}
-        for s in skips
+        {
+            "kind": "skipped",
+            "item": s.item,
+            "labelled": True,
+            "who": s.annotator,
+            "why": s.skip_reason,
+            "at": s.finished_at,
+        }
+        for s in skips[:limit]
     ]
     return sorted(rows, key=lambda row: row["at"], reverse=True)[:limit]

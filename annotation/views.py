@@ -35,21 +35,24 @@ def find(project: Project, label: str) -> LabelProject:
 
 @project_view(*READERS)
 def label_project(request: MemberRequest, project: Project, label: str) -> HttpResponse:
-    """The live page: state, people, labels, agreement, what was flagged or skipped."""
+    """The live page: state, people, labels, what was flagged or skipped; for htmx only the part that changes."""
     found = find(project, label)
-    people = monitoring.people(found)
+    seen = monitoring.live(found)
+    counts = seen["states"]
     context = {
         "project": project,
         "nav": "labelling",
         "label_project": found,
-        "simulated": any(person["simulated"] for person in people),
-        "states": monitoring.states(found),
-        "people": people,
-        "questions": monitoring.question_summaries(found),
-        "attention": monitoring.attention(found),
+        "current": "live",
+        "simulated": any(person.simulated for person in seen["people"]),
+        "checked": found.known_answers.exists(),
+        "changing": found.is_open and (counts["free"] or counts["leased"]),
         "may_change": request.role in MANAGERS,
+        **seen,
     }
-    return render(request, "annotation/detail.html", context)
+    return render(
+        request, "annotation/live.html" if "HX-Request" in request.headers else "annotation/detail.html", context
+    )
 
 
 @require_POST

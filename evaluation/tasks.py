@@ -1,4 +1,4 @@
-"""Celery task: compute a report."""
+"""Celery tasks: compute a report, and the agreement and labels of a labelling project."""
 
 from celery import shared_task
 
@@ -8,3 +8,10 @@ def build_report(report_id: int) -> None:
     from evaluation import building  # its libraries take 150 MB, which workers that only ask models need not hold
 
     building.build_report(report_id)
+
+
+@shared_task
+def compute_label_results(label_project_id: int) -> None:
+    from evaluation import label_building
+
+    label_building.build_label_results(label_project_id)

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from evaluation import downloads, views
+from evaluation import agreement_views, downloads, views
 
 urlpatterns = [
     path("", views.reports, name="reports"),
@@ -9,4 +9,7 @@ urlpatterns = [
     path("<int:pk>/build/", views.build, name="report_build"),
     path("<int:pk>/tables/<slug:code>.csv", downloads.table, name="report_table"),
     path("<int:pk>/figures/<slug:code>.<slug:format>", downloads.figure, name="report_figure"),
+    path("labelling/<slug:label>/agreement/", agreement_views.label_agreement, name="label_agreement"),
+    path("labelling/<slug:label>/labels/", agreement_views.label_labels, name="label_labels"),
+    path("labelling/<slug:label>/labels.<slug:format>", agreement_views.label_labels_file, name="label_labels_file"),
 ]

@@ -1,6 +1,7 @@
 """Every write to labelling projects and assignments."""
 
 from annotation.refusals import LabelProjectError, RefusedError
+from annotation.services.adjudicating import DecidedMeanwhileError, DecisionError, decide
 from annotation.services.answering import (
     AlreadyAnsweredError,
     KeyReusedError,
@@ -11,6 +12,7 @@ from annotation.services.answering import (
     skip,
     submit,
 )
+from annotation.services.bulk import invalidate, release_leases, reopen_skipped
 from annotation.services.claiming import claim_next, orders_for
 from annotation.services.guidelines import GuidelinesError, publish_guidelines
 from annotation.services.known_answers import (
@@ -37,6 +39,8 @@ from annotation.services.setup import UnknownFieldError, change_settings, create
 
 __all__ = [
     "AlreadyAnsweredError",
+    "DecidedMeanwhileError",
+    "DecisionError",
     "GuidelinesError",
     "Judged",
     "KeyReusedError",
@@ -55,6 +59,8 @@ __all__ = [
     "change_settings",
     "claim_next",
     "create_label_project",
+    "decide",
+    "invalidate",
     "items_without_places",
     "judge",
     "lacking_field",
@@ -65,7 +71,9 @@ __all__ = [
     "orders_for",
     "publish_guidelines",
     "raise_overlap",
+    "release_leases",
     "remove_known_answer",
+    "reopen_skipped",
     "save_draft",
     "set_member_status",
     "set_status",

@@ -15,3 +15,13 @@ def decimals(number: float, places: int) -> str:
     """
     text = str(floatformat(number, places))
     return text.replace("-", "−") if any(digit in text for digit in "123456789") else text.lstrip("-")
+
+
+@register.filter
+def percent(share: float, places: int) -> str:
+    """A share in [0, 1] as `decimals` prints it in per cent.
+
+    >>> percent(0.625, 1)
+    '62.5'
+    """
+    return decimals(100 * share, places)

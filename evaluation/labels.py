@@ -1,0 +1,81 @@
+"""One label an item and criterion: by majority, by Dawid-Skene and by the adjudicators, each in a column of its own."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from annotation.models import Decision, LabelProject
+from evaluation.label_ratings import Criterion, criteria, read_ratings
+from evaluation.label_results import COLUMNS
+from evaluation.metrics.labels import dawid_skene, majority_labels
+from evaluation.metrics.ratings import ratings_matrix
+from materials.models import Item
+
+
+def aggregated_labels(label_project: LabelProject) -> pd.DataFrame:
+    """The COLUMNS for each item and criterion that was answered or decided, in the order of the dataset.
+
+    `question` is the criterion's code. `n` counts the answers; it is missing for decisions on questions without fixed
+    options. A label is None where nobody answered, and the majority's and Dawid-Skene's also where
+    options are tied. `adjudicated` is the latest decision and is never used for the others.
+    """
+    asked = criteria(label_project)
+    ratings = read_ratings(label_project, asked)
+    decided = _decisions(label_project)
+    items = pd.DataFrame.from_records(
+        list(
+            Item.objects.filter(pk__in=label_project.assignments.filter(purpose="label").values("item"))
+            .order_by("position", "pk")
+            .values_list("pk", "external_id")
+        ),
+        columns=["pk", "external_id"],
+    ).reset_index(names="position")
+    parts = [_of_criterion(criterion, ratings, decided, place) for place, criterion in enumerate(asked)]
+    labels = pd.concat([_open_decisions(decided, asked), *parts]).merge(items, on="pk")
+    labels = labels.sort_values(["position", "place"], kind="stable").rename(columns={"external_id": "item"})
+    labels["n"] = labels["n"].astype("Int64")
+    return labels[list(COLUMNS)].reset_index(drop=True)
+
+
+def label_rows(label_project: LabelProject) -> Iterator[dict[str, Any]]:
+    """The same as plain values, None for what is missing."""
+    for row in aggregated_labels(label_project).itertuples(index=False, name=None):
+        yield {name: None if _missing(value) else value for name, value in zip(COLUMNS, row, strict=True)}
+
+
+def _missing(value: Any) -> bool:
+    return value is None or value is pd.NA or (isinstance(value, float) and pd.isna(value))
+
+
+def _of_criterion(criterion: Criterion, ratings: pd.DataFrame, decided: pd.DataFrame, place: int) -> pd.DataFrame:
+    given = ratings[ratings["criterion"] == criterion.code]
+    decisions = decided[decided["question"] == criterion.question].set_index("pk")["value"].map(criterion.value_of)
+    frame = pd.DataFrame(index=decisions.index.union(given["item"].unique()))
+    frame["n"] = 0
+    frame[["majority", "majority_share", "dawid_skene", "dawid_skene_probability"]] = None
+    if not given.empty:
+        table = ratings_matrix(given, item="item", rater="rater", value="value")
+        majority = majority_labels(table, criterion.categories, ties="undefined")
+        estimated = dawid_skene(table, criterion.categories).labels
+        frame["n"] = majority["n"].reindex(frame.index, fill_value=0)
+        frame["majority"], frame["majority_share"] = majority["label"], majority["share"]
+        frame["dawid_skene"], frame["dawid_skene_probability"] = estimated["label"], estimated["probability"]
+    frame["adjudicated"] = decisions
+    return frame.assign(question=criterion.code, place=place).reset_index(names="pk")
+
+
+def _decisions(label_project: LabelProject) -> pd.DataFrame:
+    latest = (
+        Decision.objects.filter(label_project=label_project)
+        .order_by("item", "question", "-pk")
+        .distinct("item", "question")
+        .values_list("item", "question", "value")
+    )
+    return pd.DataFrame.from_records(list(latest), columns=["pk", "question", "value"])
+
+
+def _open_decisions(decided: pd.DataFrame, asked: list[Criterion]) -> pd.DataFrame:
+    """Decisions on questions without fixed options, for which nothing else can be computed."""
+    others = decided[~decided["question"].isin([criterion.question for criterion in asked])]
+    return others.rename(columns={"value": "adjudicated"}).assign(place=len(asked))
