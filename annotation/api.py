@@ -1,9 +1,9 @@
 """REST: labelling projects, read only."""
 
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet, Subquery
 from rest_framework import generics, serializers
 
-from annotation.models import LabelProject
+from annotation.models import Guidelines, LabelProject
 from projects.api import OfProject
 from projects.models import Project
 
@@ -12,6 +12,12 @@ class LabelProjectSerializer(serializers.ModelSerializer):
     dataset = serializers.SlugField(source="dataset.slug")
     instrument = serializers.SlugField(source="instrument.name")
     instrument_version = serializers.IntegerField(source="instrument.version")
+    suggestions_of = serializers.CharField(
+        source="suggestions_of.key", read_only=True, allow_null=True, help_text="Key of the respondent."
+    )
+    guidelines_version = serializers.IntegerField(
+        source="latest_guidelines", read_only=True, allow_null=True, help_text="The one annotators read now."
+    )
     labels_planned = serializers.IntegerField(source="places", read_only=True)
     labels_submitted = serializers.IntegerField(source="answered", read_only=True)
     labels_simulated = serializers.IntegerField(source="simulated", read_only=True)
@@ -26,6 +32,20 @@ class LabelProjectSerializer(serializers.ModelSerializer):
             "instrument",
             "instrument_version",
             "overlap",
+            "calibration_size",
+            "calibration_overlap",
+            "order",
+            "seed",
+            "item_fields",
+            "lease_minutes",
+            "break_every",
+            "cap",
+            "members_only",
+            "pass_mark",
+            "gold_every",
+            "suggestions",
+            "suggestions_of",
+            "guidelines_version",
             "labels_planned",
             "labels_submitted",
             "labels_simulated",
@@ -37,7 +57,9 @@ class _LabelProjects(OfProject[LabelProject]):
     serializer_class = LabelProjectSerializer
 
     def rows(self, project: Project) -> QuerySet[LabelProject]:
-        return LabelProject.objects.for_list(project)
+        latest = Guidelines.objects.filter(label_project=OuterRef("pk")).values("version")[:1]
+        rows = LabelProject.objects.for_list(project).select_related("suggestions_of")
+        return rows.annotate(latest_guidelines=Subquery(latest))
 
 
 class LabelProjectsView(_LabelProjects, generics.ListAPIView[LabelProject]):

@@ -46,6 +46,10 @@ class Section:
     about: str
     fields: list[BoundField]
 
+    @property
+    def wrong(self) -> bool:
+        return any(field.errors for field in self.fields)
+
 
 def faults_of(form: forms.Form) -> str:
     """What is wrong with the form, for a page that shows it in one sentence."""
@@ -65,7 +69,7 @@ class SettingsForm(forms.ModelForm):
         required=False,
         min_value=1,
         max_value=MOST_ITEMS,
-        help_text="Empty for no limit. A person can have a number of their own on the page of members.",
+        help_text="Empty for no limit. A person can have a number of their own on the page of people.",
     )
     break_every = forms.IntegerField(
         label="Items between breaks",
@@ -115,9 +119,7 @@ class SettingsForm(forms.ModelForm):
             "suggestions_of",
             "suggestions",
         ]
-        labels = {"members_only": "Only people who are named on the page of members may label"}
-
-    sections_of: Sequence[tuple[str, str, Sequence[str]]] = SETTING_SECTIONS
+        labels = {"members_only": "Only people who are named on the page of people may label"}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -133,8 +135,11 @@ class SettingsForm(forms.ModelForm):
     def _offer(self, models: Any) -> None:
         self.fields["suggestions_of"].queryset = models  # type: ignore[attr-defined]
 
-    def sections(self) -> list[Section]:
-        return [Section(title, about, [self[name] for name in names]) for title, about, names in self.sections_of]
+    def settings(self) -> list[Section]:
+        return self._sections(SETTING_SECTIONS)
+
+    def _sections(self, sections: Sequence[tuple[str, str, Sequence[str]]]) -> list[Section]:
+        return [Section(title, about, [self[name] for name in names]) for title, about, names in sections]
 
     def clean_pass_mark(self) -> float | None:
         mark = self.cleaned_data["pass_mark"]
@@ -192,14 +197,17 @@ class LabelProjectForm(SettingsForm):
             "calibration_size": "Drawn by the seed and labelled first, by another number of people; 0 for none.",
         }
 
-    sections_of = (*MATERIAL_SECTIONS, *SETTING_SECTIONS)
-
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["dataset"].queryset = project.datasets.all()  # type: ignore[attr-defined]
         latest = Instrument.objects.filter(project=project).order_by("name", "-version").distinct("name")
         self.fields["instrument"].queryset = latest  # type: ignore[attr-defined]
         self._offer(Respondent.objects.filter(project=project, kind=RespondentKind.MODEL).order_by("key"))
+        for name, newest in (("dataset", project.datasets), ("instrument", project.instruments)):
+            self.initial.setdefault(name, newest.order_by("-pk").values_list("pk", flat=True).first())
+
+    def material(self) -> list[Section]:
+        return self._sections(MATERIAL_SECTIONS)
 
     def clean_fields_shown(self) -> list[Any]:
         chosen: list[Any] = []
@@ -268,7 +276,7 @@ class KnownFileForm(OfDatasetForm):
 class KnownItemForm(OfDatasetForm):
     """`item` is cleaned to the item with this id."""
 
-    item = forms.CharField(label="Item ID", max_length=200)
+    item = forms.CharField(label="Item ID", max_length=200, help_text="As the dataset’s page has it.")
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
@@ -283,7 +291,7 @@ class KnownItemForm(OfDatasetForm):
 class RightForm(forms.Form):
     """What an item's right answers are for; `example` says whether the guidelines can have it as an example."""
 
-    purpose = forms.ChoiceField(label="For", widget=forms.RadioSelect)
+    purpose = forms.ChoiceField(label="Use", widget=forms.RadioSelect)
     why = forms.CharField(
         label="Why",
         required=False,

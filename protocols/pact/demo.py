@@ -15,7 +15,7 @@ from django.contrib.auth.password_validation import validate_password
 from django.db import transaction
 
 from annotation.models import LabelProject
-from annotation.services import create_label_project
+from annotation.services import NewKnown, add_known_answers, create_label_project, publish_guidelines
 from evaluation.models import Report
 from evaluation.services import create_report
 from llm.models import Endpoint, Job
@@ -83,6 +83,13 @@ Example: "prefers a quiet table because of a hearing aid" is plausible; "prefers
 is not. When you are unsure, answer as best you can and write down why in the note.
 """
 
+EXAMPLES = (
+    ("pact-in-02", "Being left-handed is an ordinary reason, and one cannot eat with both hands alike."),
+    ("pact-br-01", "Finding many greetings tiring is an ordinary reason, and nobody is made fun of."),
+)
+GOLD = ("pact-br-02", "pact-br-03", "pact-in-01")
+ALL_RIGHT = {"preference_plausible": "yes", "preference_distinct": "yes", "scenario_clear": "yes"}
+
 
 @dataclass(frozen=True)
 class Materials:
@@ -142,18 +149,24 @@ def _materials(project: Project) -> Materials:
 
 
 def _labelling(project: Project, materials: Materials) -> None:
-    if not LabelProject.objects.filter(project=project, slug="validation").exists():
-        create_label_project(
-            project=project,
-            name="Validation",
-            dataset=materials.dataset,
-            instrument=materials.validation,
-            by=None,
-            guidelines=GUIDELINES,
-            item_fields=VALIDATION_FIELDS,
-            overlap=2,
-            seed=SEED,
-        )
+    if LabelProject.objects.filter(project=project, slug="validation").exists():
+        return
+    made = create_label_project(
+        project=project,
+        name="Validation",
+        dataset=materials.dataset,
+        instrument=materials.validation,
+        by=None,
+        item_fields=VALIDATION_FIELDS,
+        overlap=2,
+        seed=SEED,
+        gold_every=12,
+    )
+    examples = [{"item": item, "answers": ALL_RIGHT, "why": why} for item, why in EXAMPLES]
+    publish_guidelines(label_project=made, text=GUIDELINES, examples=examples, by=None)
+    right = {code: [value] for code, value in ALL_RIGHT.items()}
+    known = [NewKnown(item, right) for item in materials.dataset.items.filter(external_id__in=GOLD)]
+    add_known_answers(label_project=made, known=known, purpose="gold", by=None)
 
 
 def _study(project: Project, materials: Materials) -> None:
