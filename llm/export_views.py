@@ -23,7 +23,7 @@ from llm.results_import import ImportedResults, ResultsRefusedError, import_resu
 from materials.importing import ImportRefusedError
 from projects.access import MANAGERS, READERS, MemberRequest, project_view
 from projects.models import Project
-from responses.export import export_responses
+from responses.export import export_responses, table_lines
 from responses.models import Response
 
 LISTED_FAULTS = 500
@@ -60,14 +60,10 @@ def job_export(request: MemberRequest, project: Project, pk: int, what: str) -> 
         return FileResponse(file, as_attachment=True, filename=f"{name}.zip", content_type="application/zip")
     if what in ANSWERS:
         format, content_type = ANSWERS[what]
-        lines = export_responses(
-            project=project,
-            answers=answers_of(job),
-            format="csv" if format == "csv" else "jsonl",
-            filters=f"job={job.pk}",
-            by=request.user,
+        table = export_responses(
+            project=project, answers=answers_of(job), format=format, filters=f"job={job.pk}", by=request.user
         )
-        return _streamed(lines, content_type, f"{name}-answers.{format}")
+        return _streamed(table_lines(table, format), content_type, f"{name}-answers.{format}")
     if what not in EXPORTS:
         raise Http404
     try:

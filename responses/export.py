@@ -1,121 +1,62 @@
-"""The tidy export: one answer a row, streamed in constant memory, as CSV or JSON lines.
+"""Tables of answers as files: CSV and JSON lines piece by piece, Parquet and Excel into a file, in constant memory.
 
-CSV cells that a spreadsheet would run as a formula get a leading apostrophe; numbers stay numbers. Platform ids are not
-part of any table that is read here.
+CSV cells that a spreadsheet would run as a formula get a leading apostrophe; numbers stay numbers. The other formats
+hold every text as it is.
 """
 
 import csv
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any, Literal
+from datetime import datetime
+from itertools import islice
+from typing import IO, Any
 
-from django.db import connection, transaction
+import pyarrow as pa
+import pyarrow.parquet as pq
 from django.db.models import QuerySet
 
-from materials.models import Instrument
 from projects.models import Project, User
 from projects.services import audit
+from responses.export_columns import Column, Type, codebook_row
+from responses.export_table import Choices, ExportError, Table
 from responses.models import Response
+from responses.workbook import WorkbookLimitError, write_workbook
 
-Format = Literal["csv", "jsonl"]
-CHUNK_ROWS = 2000
+GROUP_ROWS = 5000
+GROUP_ROWS_WITH_TEXTS = 500
+BOM = "\ufeff"
+ALL_DEFAULTS = Choices()
 # Full-width signs start a formula too where spreadsheets are set to East Asian languages.
 _FORMULA = re.compile("\ufeff*[=+\\-@\t\r\n＝＋－＠]")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
-COLUMNS_BEFORE = (
-    "response_id",
-    "project",
-    "dataset",
-    "item",
-    "instrument",
-    "instrument_version",
-    "question",
-    "kind",
-    "respondent",
-    "respondent_kind",
-    "simulated",
-    "demo_model",
-)
-COLUMNS_AFTER = ("sample", "value", "answered_at", "seconds", "source_kind", "source_id", "superseded")
-_FIELDS = (
-    "pk",
-    "item__dataset__slug",
-    "item__external_id",
-    "instrument_id",
-    "question",
-    "respondent__key",
-    "respondent__kind",
-    "respondent__simulated",
-    "respondent__demo_model",
-    "respondent__attributes",
-    "condition__factors",
-    "sample",
-    "value",
-    "answered_at",
-    "seconds",
-    "source_kind",
-    "source_id",
-    "superseded_by_id",
-)
+_PARQUET: dict[Type, pa.DataType] = {
+    "integer": pa.int64(),
+    "number": pa.float64(),
+    "boolean": pa.bool_(),
+    "text": pa.string(),
+    "time": pa.timestamp("us", tz="UTC"),
+    "list": pa.list_(pa.string()),
+    "json": pa.string(),
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
-    """The columns of a project's export: attributes of respondents as attr_*, factors of conditions as cond_*."""
+class FileKind:
+    """A format: its name for people, and whether it is text, which can be sent while it is made."""
 
-    project: Project
-    attributes: list[str]
-    factors: list[str]
-    instruments: dict[int, Instrument]
-    kinds: Mapping[tuple[int, str], str]
-
-    @classmethod
-    def of(cls, project: Project) -> "Layout":
-        instruments = {instrument.pk: instrument for instrument in project.instruments.all()}
-        kinds = {(pk, q.code): q.kind for pk, made in instruments.items() for q in made.questionnaire.questions}
-        attributes = _json_keys("responses_respondent", "attributes", project)
-        return cls(project, attributes, _json_keys("responses_condition", "factors", project), instruments, kinds)
-
-    @property
-    def columns(self) -> list[str]:
-        named = [*(f"attr_{name}" for name in self.attributes), *(f"cond_{name}" for name in self.factors)]
-        return [*COLUMNS_BEFORE, *named, *COLUMNS_AFTER]
-
-    def values(self, row: tuple[Any, ...]) -> list[Any]:
-        """One row of the table from one row of _FIELDS, in the order of `columns`; what is not there is None."""
-        pk, dataset, item, instrument_id, question, respondent, kind, simulated, demo_model = row[:9]
-        attributes, factors, sample, value, answered_at, seconds, source_kind, source_id, superseded_by = row[9:]
-        instrument = self.instruments[instrument_id]
-        asked = (instrument.name, instrument.version, question, self.kinds[instrument_id, question])
-        return [
-            *(pk, self.project.slug, dataset, item, *asked, respondent, kind, simulated, demo_model),
-            *(attributes.get(name) for name in self.attributes),
-            *(factors.get(name) for name in self.factors),
-            *(sample, value, _utc(answered_at), seconds, source_kind, source_id, superseded_by is not None),
-        ]
+    title: str
+    content_type: str
+    is_text: bool
 
 
-def _json_keys(table: str, column: str, project: Project) -> list[str]:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT DISTINCT jsonb_object_keys({column}) AS key FROM {table} WHERE project_id = %s ORDER BY key",
-            [project.pk],
-        )
-        return [row[0] for row in cursor.fetchall()]
-
-
-def _rows(layout: Layout, answers: QuerySet[Response]) -> Iterator[list[Any]]:
-    # The named cursor of iterator() lives as long as the transaction and holds one chunk at a time.
-    with transaction.atomic():
-        for row in answers.order_by("pk").values_list(*_FIELDS).iterator(chunk_size=CHUNK_ROWS):
-            yield layout.values(row)
-
-
-def _utc(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+FORMATS: dict[str, FileKind] = {
+    "csv": FileKind("CSV", "text/csv; charset=utf-8", True),
+    "jsonl": FileKind("JSON lines", "application/x-ndjson", True),
+    "parquet": FileKind("Parquet", "application/vnd.apache.parquet", False),
+    "xlsx": FileKind("Excel", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", False),
+}
 
 
 def csv_cell(value: Any) -> str:
@@ -145,22 +86,93 @@ class _Echo:
 
 
 def export_responses(
-    *, project: Project, answers: QuerySet[Response], format: Format, filters: str, by: User | None
-) -> Iterator[str]:
-    """As export_lines, after the audit log says who took which answers; `filters` is the page's query string."""
+    *,
+    project: Project,
+    answers: QuerySet[Response],
+    format: str,
+    filters: str,
+    by: User | None,
+    choices: Choices = ALL_DEFAULTS,
+) -> Table:
+    """The table to be written, after the audit log says who took which answers; `filters` is the page's query string.
+
+    Raises ExportError for choices that do not fit the answers.
+    """
+    table = Table(project, answers, choices)
     audit(project=project, user=by, action="responses exported", format=format, filters=filters or "none")
-    return export_lines(project, answers, format)
+    return table
 
 
-def export_lines(project: Project, answers: QuerySet[Response], format: Format) -> Iterator[str]:
-    """The export's text, piece by piece, oldest answer first. Every row has the same columns."""
-    layout = Layout.of(project)
-    names = layout.columns
+def write_table(file: IO[bytes], table: Table, format: str) -> None:
+    """The table as Parquet or as a workbook of Excel. Raises ExportError for what Excel does not take."""
+    if format == "parquet":
+        _write_parquet(file, table)
+    else:
+        _write_excel(file, table)
+
+
+def table_lines(table: Table, format: str, *, bom: bool = False) -> Iterator[str]:
+    """The table as CSV or JSON lines, piece by piece. Every row has the same columns."""
+    names = [column.name for column in table.columns]
     if format == "jsonl":
-        for values in _rows(layout, answers):
+        for values in table.rows():
             yield json.dumps(dict(zip(names, values, strict=True)), ensure_ascii=False) + "\n"
         return
+    if bom:
+        yield BOM
     writer = csv.writer(_Echo())
     yield writer.writerow([csv_cell(name) for name in names])
-    for values in _rows(layout, answers):
+    for values in table.rows():
         yield writer.writerow([csv_cell(value) for value in values])
+
+
+def codebook_lines(columns: Sequence[Column], format: str) -> Iterator[str]:
+    """What each column holds, as CSV or as one JSON list."""
+    rows = [codebook_row(column) for column in columns]
+    if format == "json":
+        yield json.dumps(rows, ensure_ascii=False, indent=2) + "\n"
+        return
+    writer = csv.writer(_Echo())
+    yield writer.writerow(codebook_row(Column("", "text", "")))
+    for row in rows:
+        yield writer.writerow([csv_cell(value) for value in row.values()])
+
+
+def _write_parquet(file: IO[bytes], table: Table) -> None:
+    schema = pa.schema([(column.name, _PARQUET[column.type]) for column in table.columns])
+    rows, size = table.rows(), GROUP_ROWS_WITH_TEXTS if table.choices.item_fields else GROUP_ROWS
+    with pq.ParquetWriter(file, schema, compression="zstd") as writer:
+        while group := list(islice(rows, size)):
+            columns = zip(table.columns, zip(*group, strict=True), strict=True)
+            arrays = [
+                pa.array([_typed(value, column.type) for value in values], _PARQUET[column.type])
+                for column, values in columns
+            ]
+            writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
+
+
+def _typed(value: Any, type: Type) -> Any:
+    """The value as its column's type in Parquet has it."""
+    if value is None or type in ("integer", "boolean", "list"):
+        return value
+    if type == "number":
+        return float(value)
+    return datetime.fromisoformat(value) if type == "time" else _as_text(value)
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _write_excel(file: IO[bytes], table: Table) -> None:
+    """Raises ExportError for what does not fit."""
+
+    def rows() -> Iterator[list[Any]]:
+        yield [column.name for column in table.columns]
+        for row in table.rows():
+            yield [_as_text(cell) if isinstance(cell, list | dict) else cell for cell in row]
+
+    try:
+        write_workbook(file, rows())
+    except WorkbookLimitError as error:
+        raise ExportError(str(error)) from error

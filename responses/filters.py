@@ -1,6 +1,7 @@
 """Which answers to show or export: the query parameters of the responses page, its exports and the REST interface."""
 
 import re
+from urllib.parse import urlencode
 
 from django import forms
 from django.db.models import Exists, Q, QuerySet
@@ -16,6 +17,7 @@ _NAMED = re.compile(r"(attr|cond)_([a-z][a-z0-9]*(?:_[a-z0-9]+)*)")
 _PATHS = {"attr": "respondent__attributes", "cond": "condition__factors"}
 _WORDS = {"attr": "attribute", "cond": "factor"}
 
+CURSORS = ("before", "after")
 PEOPLE = "people"  # of either kind
 KINDS = [("", "Everybody"), (PEOPLE, "People"), *RespondentKind.choices]
 _MODEL = Q(respondent__kind=RespondentKind.MODEL)
@@ -34,6 +36,12 @@ PERSONAS = [("", "With or without"), ("true", "With a persona"), ("false", "With
 def is_named(parameter: str) -> bool:
     """Whether the parameter names an attribute or a factor, where an empty value means something."""
     return _NAMED.fullmatch(parameter) is not None
+
+
+def query_string(data: QueryDict, **cursor: int) -> str:
+    """The parameters as a query string, with another place to go on from; an empty field filters nothing."""
+    given = [(name, value) for name, values in data.lists() for value in values if value or is_named(name)]
+    return urlencode([*((name, value) for name, value in given if name not in CURSORS), *cursor.items()])
 
 
 class ResponseFilterForm(forms.Form):

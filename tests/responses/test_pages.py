@@ -1,5 +1,7 @@
+import io
 import json
 
+import pyarrow.parquet as pq
 import pytest
 from django.urls import reverse
 
@@ -140,12 +142,47 @@ def test_downloads_hold_what_the_filters_show(many: Scene, viewer, client_as):
     response = client.get(url("export_responses", many, format="csv"), {"question": "note"})
     assert response["Content-Disposition"] == 'attachment; filename="everyday-norms-responses.csv"'
     assert ",'=x," in b"".join(response.streaming_content).decode()
-    assert client.get(url("export_responses", many, format="xlsx")).status_code == 404
+    unknown = client.get(url("export_responses", many, format="pdf"))
+    assert (unknown.status_code, unknown.content) == (404, b"There is no format pdf; take csv, jsonl, parquet, xlsx.\n")
     events = AuditEvent.objects.filter(action="responses exported", user=viewer).order_by("pk")
     assert [event.detail for event in events] == [
         {"format": "jsonl", "filters": "question=why"},
         {"format": "csv", "filters": "question=note"},
     ]
+
+
+def test_the_panel_lists_the_columns_that_the_choices_give(many: Scene, viewer, client_as):
+    client, page = client_as(viewer), url("download_responses", many)
+    asked = {"question": "fits", "kind": "annotator"}
+    shown = client.get(page, asked)
+    assert [column.name for column in shown.context["columns"]][-1] == "source_id"
+    assert shown.context["kept"] == list(asked.items())
+    wide = client.get(page, asked | {"shape": "wide", "item_field": "text", "durations": "on", "before": "4"})
+    names = [column.name for column in wide.context["columns"]]
+    assert {"item_text", "q_fits", "seconds"} <= set(names)
+    assert "Does it fit?" in wide.content.decode()
+    file = client.get(url("export_responses", many, format="parquet"), asked | {"shape": "wide", "item_field": "text"})
+    read = pq.read_table(io.BytesIO(b"".join(file.streaming_content)))
+    assert read.num_rows == wide.context["count"] == 120
+    book = client.get(url("codebook", many, format="json"), asked | {"shape": "wide"})
+    assert "q_fits" in {row["variable"] for row in book.json()}
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ({"shape": "long"}, "long is not a shape"),
+        ({"item_field": "colour"}, "no field colour"),
+        ({"shape": "wide", "superseded": "on"}, "one row an answer"),
+        ({"question": "none"}, "not in this project"),
+    ],
+)
+def test_wrong_choices_get_a_sentence_and_no_file(many: Scene, viewer, client_as, query: dict, words: str):
+    client = client_as(viewer)
+    addresses = [url("download_responses", many), url("export_responses", many, format="xlsx")]
+    for address in (*addresses, url("codebook", many, format="csv")):
+        answer = client.get(address, query)
+        assert (answer.status_code, words in answer.content.decode()) == (422, True), address
 
 
 def test_badges_are_never_hidden(scene: Scene, viewer, client_as):

@@ -1,0 +1,90 @@
+import csv
+import io
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+
+from annotation.exports import answers_of
+from annotation.models import LabelProject
+from annotation.services import NewKnown, add_known_answers, claim_next, submit
+from responses.export import table_lines
+from responses.export_table import Choices, Table
+from responses.models import RespondentKind, SourceKind
+from responses.services import Answer, get_condition, get_respondent, record_many
+from tests.annotation.conftest import answers
+
+
+def rows(label_project: LabelProject, **choices) -> list[dict]:
+    table = Table(label_project.project, answers_of(label_project), Choices(**choices))
+    return [json.loads(line) for line in table_lines(table, "jsonl")]
+
+
+@pytest.fixture
+def labelled(make_label_project, make_annotators) -> LabelProject:
+    """One training item and one ordinary one answered by the same person; another holds nothing."""
+    made = make_label_project(n=2)
+    (person,) = make_annotators(1)
+    right = NewKnown(item=made.dataset.items.get(position=0), answers={"clear": ["yes"]})
+    add_known_answers(label_project=made, known=[right], purpose="training", by=None)
+    for note in ("first", "second"):
+        place = claim_next(made, person)
+        assert place
+        submit(place, person, answers(note=note), seconds=2.0)
+    return made
+
+
+def test_training_is_left_out_unless_asked_for_and_marked(labelled: LabelProject):
+    (row,) = rows(labelled, shape="wide", durations=True)
+    assert [row[name] for name in ("item", "purpose", "q_plausible", "q_note", "seconds_in_view")] == [
+        *("scenarios-1", "label", "yes", "second", 2.0)
+    ]
+    both = rows(labelled, shape="wide", known=True)
+    assert [(row["item"], row["purpose"]) for row in both] == [("scenarios-0", "training"), ("scenarios-1", "label")]
+
+
+def test_what_a_model_suggested_stands_beside_the_answer(make_label_project, make_annotators):
+    made = make_label_project(n=1)
+    (person,) = make_annotators(1)
+    model = get_respondent(project=made.project, kind=RespondentKind.MODEL, key="model:1:x", attributes={})
+    said = Answer(
+        respondent_id=model.pk,
+        item_id=made.dataset.items.get().pk,
+        question="clear",
+        value="no",
+        condition_id=get_condition(project=made.project, factors={}).pk,
+    )
+    record_many(project=made.project, instrument=made.instrument, answers=[said], source_kind=SourceKind.CALL)
+    LabelProject.objects.update(suggestions="shown", suggestions_of=model)
+    made.refresh_from_db()
+    place = claim_next(made, person)
+    assert place
+    submit(place, person, answers())
+    shown = {row["question"]: (row["cond_suggestion"], row["suggested"], row["value"]) for row in rows(made)}
+    assert shown["clear"] == ("shown", "no", "yes")
+    assert shown["neutral"] == (None, None, "yes")
+    (row,) = rows(made, shape="wide")
+    assert (row["suggested_clear"], row["suggested_neutral"], row["cond_suggestion"]) == ("no", None, "shown")
+
+
+def test_downloads_are_of_one_labelling_project(labelled: LabelProject, viewer, client_as):
+    client, at = client_as(viewer), {"slug": labelled.project.slug, "label": labelled.slug}
+    page = client.get(reverse("label_download", kwargs=at))
+    assert page.context["count"] == 4
+    file = client.get(reverse("label_export", kwargs=at | {"format": "csv"}), {"known": "on"})
+    text = b"".join(file.streaming_content).decode()
+    assert len(list(csv.DictReader(io.StringIO(text)))) == 8
+    event = labelled.project.audit_events.get(action="responses exported")
+    assert event.detail["filters"] == f"label_project={labelled.slug}&known=on"
+    assert client.get(reverse("label_export", kwargs=at | {"format": "pdf"})).status_code == 404
+    assert client.get(reverse("label_export", kwargs=at | {"label": "other", "format": "csv"})).status_code == 404
+
+
+def test_the_command_names_the_labelling_projects_there_are(labelled: LabelProject):
+    out = io.StringIO()
+    options = ["--project", labelled.project.slug, "--format", "jsonl"]
+    call_command("export_labels", *options, "--labels", labelled.slug, stdout=out)
+    assert len(out.getvalue().splitlines()) == 4
+    with pytest.raises(CommandError, match=f"no labelling project other; it has: {labelled.slug}"):
+        call_command("export_labels", *options, "--labels", "other")
