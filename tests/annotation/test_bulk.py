@@ -1,0 +1,157 @@
+"""Taking back, reopening and leaving out work, also while annotators submit."""
+
+import threading
+
+import pytest
+from django.db import connection, transaction
+from django.urls import reverse
+
+from annotation import monitoring
+from annotation.models import Assignment, LabelMember
+from annotation.services import (
+    LabelProjectError,
+    MembershipRefusedError,
+    claim_next,
+    invalidate,
+    release_leases,
+    reopen_skipped,
+    skip,
+    submit,
+)
+from responses.models import Response
+from tests.annotation.conftest import answers
+
+
+def test_an_item_that_was_taken_back_can_still_be_submitted_while_it_is_free(make_label_project, make_annotators):
+    label_project = make_label_project(n=2)
+    first, second = make_annotators(2)
+    kept, lost = claim_next(label_project, first), claim_next(label_project, second)
+    assert release_leases(label_project=label_project, user=first, by=None) == 1
+    lost.refresh_from_db()
+    assert lost.status == "leased"
+    assert submit(kept, first, answers()).status == "submitted"
+    assert release_leases(label_project=label_project, by=None) == 1
+    assert release_leases(label_project=label_project, by=None) == 0
+    actions = label_project.project.audit_events.filter(action="labelling leases released")
+    assert [event.detail.get("member") for event in actions.order_by("pk")] == ["annotator-0", None]
+
+
+def test_skipped_items_go_to_others_and_keep_who_skipped_them(make_label_project, make_annotators):
+    label_project = make_label_project(n=1, overlap=2)
+    first, second, third, fourth = make_annotators(4)
+    for user in (first, second):
+        skip(claim_next(label_project, user), user, "unclear")
+    assert claim_next(label_project, third) is None
+    assert reopen_skipped(label_project=label_project, by=None) == 2
+    assert [claim_next(label_project, user) for user in (first, second)] == [None, None]
+    assert {claim_next(label_project, user).place for user in (third, fourth)} == {3, 4}
+    old = label_project.assignments.filter(status="invalid").order_by("place")
+    assert [(place.annotator, place.skip_reason) for place in old] == [(first, "unclear"), (second, "unclear")]
+    states = monitoring.states(label_project)
+    assert (states["places"], states["skipped"], states["leased"]) == (2, 0, 2)
+
+
+def test_work_that_is_left_out_is_kept_and_done_again(make_label_project, make_annotators, researcher):
+    label_project = make_label_project(n=3, overlap=2)
+    first, second = make_annotators(2)
+    for user in (first, second):
+        submit(claim_next(label_project, user), user, answers())
+    skip(claim_next(label_project, first), first, "unclear")
+    claim_next(label_project, first)
+    with pytest.raises(LabelProjectError, match="Say why"):
+        invalidate(label_project=label_project, user=first, reason=" ", by=researcher)
+    assert invalidate(label_project=label_project, user=first, reason="guessed", by=researcher) == 2
+    assert invalidate(label_project=label_project, user=first, reason="guessed", by=researcher) == 0
+    with pytest.raises(MembershipRefusedError):
+        claim_next(label_project, first)
+    places = Assignment.objects.filter(label_project=label_project)
+    assert set(places.of(label_project, first).values_list("status", "invalid_reason")) == {("invalid", "guessed")}
+    theirs = Response.objects.filter(respondent__key=f"annotator:{first.pk}")
+    assert theirs.count() == 3
+    assert not theirs.filter(superseded_by=None).exists()
+    assert Response.objects.filter(superseded_by=None).count() == 3  # the other's stay
+    states = monitoring.states(label_project)
+    assert (states["items"], states["places"], states["submitted"], states["free"]) == (3, 6, 1, 5)
+    event = label_project.project.audit_events.get(action="labelling work left out")
+    assert (event.detail["member"], event.detail["reason"], event.detail["answers"]) == ("annotator-0", "guessed", 3)
+    person = next(person for person in monitoring.people(label_project) if person.pk == first.pk)
+    assert (person.done, person.left_out, person.member.status) == (0, 1, "excluded")
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("late", [False, True], ids=["own place", "late submit to a free place"])
+def test_whoever_submits_at_that_moment_is_waited_for(make_label_project, annotator, researcher, late):
+    """The submit holds its place; leaving the work out waits for it and then leaves out that answer, too."""
+    label_project = make_label_project(n=2)
+    place = claim_next(label_project, annotator)
+    if late:
+        release_leases(label_project=label_project, user=annotator, by=None)
+    done = threading.Event()
+
+    def leave_out() -> None:
+        invalidate(label_project=label_project, user=annotator, reason="guessed", by=researcher)
+        done.set()
+        connection.close()
+
+    with transaction.atomic():
+        submit(place, annotator, answers())
+        thread = threading.Thread(target=leave_out)
+        thread.start()
+        assert not done.wait(0.5)
+    thread.join()
+    assert not Response.objects.filter(superseded_by=None).exists()
+    assert set(Assignment.objects.of(label_project, annotator).values_list("status", flat=True)) == {"invalid"}
+    assert monitoring.states(label_project)["free"] == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_whoever_submits_after_that_moment_is_refused(make_label_project, annotator, researcher):
+    label_project = make_label_project(n=2)
+    place = claim_next(label_project, annotator)
+    refused = []
+
+    def send() -> None:
+        try:
+            submit(place, annotator, answers())
+        except MembershipRefusedError as refusal:
+            refused.append(refusal)
+        connection.close()
+
+    with transaction.atomic():
+        invalidate(label_project=label_project, user=annotator, reason="guessed", by=researcher)
+        thread = threading.Thread(target=send)
+        thread.start()
+        thread.join(0.5)
+        assert thread.is_alive()  # it waits for the place
+    thread.join()
+    assert refused
+    assert not Response.objects.exists()
+
+
+def test_nothing_happens_before_it_is_confirmed(make_label_project, annotator, researcher, client_as):
+    label_project = make_label_project(n=3)
+    submit(claim_next(label_project, annotator), annotator, answers())
+    client, names = client_as(researcher), [label_project.project.slug, label_project.slug]
+    leave_out = reverse("label_person_bulk", args=[*names, annotator.pk, "invalidate"])
+    preview = client.get(leave_out).content.decode()
+    assert "1 labelled item" in preview
+    assert "3 answers" in preview
+    assert client.post(leave_out, {"reason": ""}).status_code == 422
+    assert LabelMember.objects.get().status == "active"
+    assert client.post(leave_out, {"reason": "guessed"}).status_code == 302
+    assert LabelMember.objects.get().status == "excluded"
+    assert "guessed" in client.get(reverse("label_person", args=[*names, annotator.pk])).content.decode()
+    assert client.get(reverse("label_person_bulk", args=[*names, annotator.pk, "skipped"])).status_code == 404
+    assert client.get(reverse("label_bulk", args=[*names, "invalidate"])).status_code == 404
+    assert client.get(reverse("label_person", args=[*names, researcher.pk])).status_code == 404
+
+
+def test_a_person_is_paused_and_goes_on(make_label_project, annotator, researcher, client_as):
+    label_project = make_label_project(n=3)
+    claim_next(label_project, annotator)
+    client, names = client_as(researcher), [label_project.project.slug, label_project.slug, annotator.pk]
+    client.post(reverse("label_person_bulk", args=[*names, "pause"]), {"reason": "holiday"})
+    with pytest.raises(MembershipRefusedError, match="holiday"):
+        claim_next(label_project, annotator)
+    client.post(reverse("label_person_bulk", args=[*names, "resume"]))
+    assert claim_next(label_project, annotator)
