@@ -125,7 +125,7 @@ def _place_of_known(member: LabelMember, known: KnownAnswer, now: datetime, unti
         item=known.item,
         place=-member.pk,
         purpose=known.purpose,
-        rank=0,
+        rank=-1,  # before all others, so that claims ahead begin at the first
         annotator_id=member.user_id,
         status=Assignment.Status.LEASED,
         opened_at=now,

@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotation.models import Assignment, Draft, LabelProject
+from annotation.models import Assignment, Draft, LabelProject, Submission
 from annotation.services import add_flag, claim_next, create_label_project, set_status, submit
 from materials.models import Dataset, Instrument
-from projects.models import Project, User
+from projects.models import Project, Role, User
+from projects.services import set_member
 from responses.models import Response
-from tests.annotation.conftest import PACT, answers
+from tests.annotation.conftest import PACT, answers, known
 
 WORK = "/p/everyday-norms/labelling/validation/work/"
 GUIDELINES = "## What to look for\n\nSay **yes** when the criterion holds.\n\n- Read the whole scenario first."
@@ -296,6 +297,91 @@ def test_an_ended_login_loses_nothing(
     item_number(page, 1)
     expect(link).to_be_hidden()
     assert Response.objects.filter(value="yes").count() == 3
+
+
+def test_logging_in_again_in_another_tab_sends_what_waits(
+    page: Page, open_work: Callable[[Page], Page], login: Callable[[Page, User], None], annotator: User, outsider: User
+) -> None:
+    open_work(page)
+    page.context.clear_cookies(name="sessionid")
+    page.keyboard.type("111")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("kept on this device")).to_be_visible()
+    set_member(project=Project.objects.get(), user=outsider, role=Role.ANNOTATOR, by=None)
+    for user, then in [(outsider, "Somebody else is logged in now"), (annotator, "Scenario 1:")]:
+        login(page, user)
+        tab = page.context.new_page()
+        tab.goto(f"{WORK}back/")
+        expect(page.get_by_text(then)).to_be_visible()
+    assert Response.objects.filter(value="yes").count() == 3
+    assert not Response.objects.exclude(respondent__key=f"annotator:{annotator.pk}").exists()
+
+
+def test_a_persons_own_keys(page: Page, open_work: Callable[[Page], Page]) -> None:
+    open_work(page)
+    dialog, words = page.get_by_role("dialog", name="Keys"), page.locator("[data-key-words]")
+
+    def change(action: str, key: str) -> None:
+        dialog.locator(f"[data-change-key={action}]").click()
+        page.keyboard.press(key)
+
+    page.keyboard.press("?")
+    for key, refusal in [("s", "something else"), ("y", "chooses an option"), ("4", "Digits")]:
+        change("flag", key)
+        expect(words).to_contain_text(refusal)
+        page.keyboard.press("Escape")
+        expect(dialog).to_be_visible()
+    change("flag", "x")
+    expect(dialog.locator("[data-key-of=flag]")).to_have_text("X")
+    page.keyboard.press("Escape")
+    page.reload()
+    expect(page.locator(".work [data-key-of=flag]")).to_have_text("X")
+    page.keyboard.press("t")
+    page.keyboard.type("xf")
+    page.keyboard.press("Escape")
+    page.keyboard.press("f")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.keyboard.press("x")
+    expect(page.get_by_role("dialog", name="Flag this item")).to_be_visible()
+
+
+def test_training_a_break_and_a_verdict_by_keyboard(
+    page: Page,
+    open_work: Callable[[Page], Page],
+    axe: Callable[[Page], None],
+    label_project: LabelProject,
+    annotator: User,
+) -> None:
+    known(label_project, "training", 1)
+    LabelProject.objects.update(break_every=1)
+    open_work(page)
+    page.keyboard.type("222")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Not right")).to_be_visible()
+    axe(page)
+    page.keyboard.press("Enter")
+    item_number(page, 0)
+    page.keyboard.type("111")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Time for a break")).to_be_visible()
+    axe(page)
+    place = claim_next(LabelProject.objects.get(), annotator)
+    assert place
+    Assignment.objects.filter(pk=place.pk).update(suggested={"clear": "no"}, suggested_as="audited")
+    page.keyboard.press("Enter")
+    item_number(page, 1)
+    own = page.locator("[data-question=answer_clear]")
+    expect(own).to_be_hidden()
+    axe(page)
+    page.keyboard.type("1w")
+    expect(own).to_be_visible()
+    page.keyboard.type("r")
+    expect(own).to_be_hidden()
+    page.keyboard.type("1")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Time for a break")).to_be_visible()
+    assert Response.objects.get(question="clear", source_id=place.pk).value == "no"
+    assert Submission.objects.filter(seconds__gt=0).count() == 3
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
