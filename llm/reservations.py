@@ -18,15 +18,17 @@ class Reservations:
         self._mine: set[str] = set()
 
     async def take(self, fingerprints: Sequence[str]) -> set[str]:
-        """Reserve what nobody has; the fingerprints that are now the caller's."""
-        if not fingerprints:
-            return set()
-        async with self._redis.pipeline(transaction=False) as pipeline:
-            for fingerprint in fingerprints:
-                pipeline.set(self._prefix + fingerprint, 1, nx=True, px=self._milliseconds)
-            taken = await pipeline.execute()
-        mine = {fingerprint for fingerprint, ok in zip(fingerprints, taken, strict=True) if ok}
-        self._mine |= mine
+        """Reserve what nobody else has; the fingerprints that are the caller's now, also those that were so before:
+        who asks again what was refused must not wait for itself."""
+        mine = self._mine.intersection(fingerprints)
+        others = [fingerprint for fingerprint in fingerprints if fingerprint not in mine]
+        if others:
+            async with self._redis.pipeline(transaction=False) as pipeline:
+                for fingerprint in others:
+                    pipeline.set(self._prefix + fingerprint, 1, nx=True, px=self._milliseconds)
+                taken = await pipeline.execute()
+            mine |= {fingerprint for fingerprint, ok in zip(others, taken, strict=True) if ok}
+            self._mine |= mine
         return mine
 
     async def keep(self) -> None:

@@ -25,3 +25,15 @@ def test_what_is_being_asked_stays_reserved_as_long_as_a_heartbeat_says_so():
     refused, taken = asyncio.run(run())
     assert refused == set()
     assert taken == {"slow", "answered"}
+
+
+def test_nobody_waits_for_what_they_reserved_themselves():
+    async def run() -> tuple[set[str], set[str]]:
+        async with Redis.from_url(os.environ["REDIS_URL"]) as redis:
+            mine, others = (Reservations(redis, project_id=91_002, seconds=5) for _ in range(2))
+            await mine.take(["refused"])
+            again, refused = await mine.take(["refused", "new"]), await others.take(["refused"])
+            await mine.give_back_all()
+            return again, refused
+
+    assert asyncio.run(run()) == ({"refused", "new"}, set())
