@@ -40,12 +40,10 @@ def aggregated_labels(label_project: LabelProject) -> pd.DataFrame:
 
 def label_rows(label_project: LabelProject) -> Iterator[dict[str, Any]]:
     """The same as plain values, None for what is missing."""
-    for row in aggregated_labels(label_project).itertuples(index=False, name=None):
-        yield {name: None if _missing(value) else value for name, value in zip(COLUMNS, row, strict=True)}
-
-
-def _missing(value: Any) -> bool:
-    return value is None or value is pd.NA or (isinstance(value, float) and pd.isna(value))
+    labels = aggregated_labels(label_project)
+    plain = labels.astype(object).where(labels.notna(), None)
+    for row in plain.itertuples(index=False, name=None):
+        yield dict(zip(COLUMNS, row, strict=True))
 
 
 def _of_criterion(criterion: Criterion, ratings: pd.DataFrame, decided: pd.DataFrame, place: int) -> pd.DataFrame:

@@ -1,0 +1,157 @@
+"""Agreement and labels of a labelling project: computed by a worker, kept until answers change, and shown."""
+
+import csv
+import io
+import json
+from unittest import mock
+
+import pytest
+from django.urls import reverse
+
+from annotation.models import LabelProject
+from annotation.services import claim_next, create_label_project, decide, invalidate, submit
+from evaluation import label_results
+from evaluation.label_agreement import compute_agreement
+from evaluation.label_building import build_label_results
+from evaluation.labels import aggregated_labels
+from projects.models import Role, User
+from projects.services import set_member
+
+YES_NO = [{"code": "yes", "text": "Yes"}, {"code": "no", "text": "No"}]
+QUESTIONS = [
+    {"kind": "choice", "code": "clear", "text": "Clear?", "options": YES_NO},
+    {"kind": "choice", "code": "fair", "text": "Fair?", "options": YES_NO},
+    {"kind": "scale", "code": "warm", "text": "Warm?", "maximum": 3, "required": False},
+    {"kind": "multi", "code": "tones", "text": "Tones?", "options": YES_NO, "required": False},
+    {"kind": "text", "code": "note", "text": "Note", "required": False},
+]
+GIVEN = {  # by person, the answers to clear and fair on the items in their order
+    "ana": [("yes", "yes"), ("yes", "no"), ("no", "no"), ("yes", "yes")],
+    "ben": [("yes", "yes"), ("yes", "yes"), ("no", "no"), ("no", "yes")],
+}
+
+
+@pytest.fixture
+def labelled(project, make_dataset, make_instrument) -> LabelProject:
+    """Two people, four items: they agree on clear for three and on fair for three."""
+    label_project = create_label_project(
+        project=project,
+        name="Validation",
+        dataset=make_dataset(project, n=4),
+        instrument=make_instrument(project, questions=QUESTIONS),
+        by=None,
+        order="fixed",
+        overlap=2,
+    )
+    for name, given in GIVEN.items():
+        user = User.objects.create_user(username=name)
+        set_member(project=project, user=user, role=Role.ANNOTATOR, by=None)
+        for clear, fair in given:
+            submit(claim_next(label_project, user), user, {"clear": clear, "fair": fair, "tones": ["yes"]})
+    return label_project
+
+
+def rows(label_project):
+    return {row["code"]: row for row in compute_agreement(label_project)["rows"]}
+
+
+def test_coefficients_of_each_criterion_and_pooled(labelled):
+    found = rows(labelled)
+    clear = found["clear"]["estimates"]
+    assert clear["observed_agreement"]["value"] == 0.75
+    assert clear["observed_agreement"]["low"] < 0.75 < clear["observed_agreement"]["high"]
+    assert clear["brennan_prediger"]["value"] == pytest.approx(0.5)  # 2 * 0.75 - 1
+    assert clear["cohen_kappa"]["value"] == pytest.approx(0.5)  # (0.75 - 0.5) / (1 - 0.5)
+    assert found[""]["estimates"]["observed_agreement"]["n"] == 8  # items times criteria
+    assert found["warm"]["reason"] == "nobody has answered it"
+    assert found["tones:yes"]["estimates"]["cohen_kappa"]["reason"].startswith("every rating is the same")
+    assert "note" not in found
+
+
+def test_what_is_behind_a_criterion(labelled):
+    details = rows(labelled)["clear"]["details"]
+    ana, ben = User.objects.filter(username__in=GIVEN).order_by("username").values_list("pk", flat=True)
+    pair = details["pairs"][0]
+    assert (pair["first"], pair["second"], pair["n"], pair["confusion"]) == (ana, ben, 4, [[2, 1], [0, 1]])
+    last = labelled.dataset.items.order_by("position").last()
+    assert details["disputed"] == [(last.pk, last.external_id, 2, 1.0)]
+    assert [(label, round(cell["value"], 3)) for label, cell in details["specific"]] == [("Yes", 0.8), ("No", 0.667)]
+
+
+def test_labels_stand_in_columns_of_their_own(labelled, researcher):
+    last = labelled.dataset.items.order_by("position").last()
+    decide(
+        label_project=labelled, item=last, values={"clear": "no", "note": "Both read it well"}, seen=0, by=researcher
+    )
+    found = aggregated_labels(labelled).set_index(["item", "question"])
+    clear = found.loc[(last.external_id, "clear")]
+    assert (clear["n"], clear["majority"], clear["adjudicated"]) == (2, None, "no")  # a tie has no majority
+    agreed = found.loc[(last.external_id, "fair")]
+    assert (agreed["majority"], agreed["majority_share"], agreed["dawid_skene"]) == ("yes", 1.0, "yes")
+    assert found["adjudicated"].dropna().to_dict() == {
+        (last.external_id, "clear"): "no",
+        (last.external_id, "note"): "Both read it well",
+    }
+
+
+def test_results_are_computed_once_for_the_same_answers(labelled, researcher, client_as):
+    client = client_as(researcher)
+    page = reverse("label_agreement", args=[labelled.project.slug, labelled.slug])
+    with mock.patch.object(label_results.current_app, "send_task") as sent:
+        assert "Being computed" in client.get(page).content.decode()
+        client.get(page)
+        sent.assert_called_once_with("evaluation.tasks.compute_label_results", [labelled.pk])
+        build_label_results(labelled.pk)
+        shown = client.get(page).content.decode()
+        assert "Confusion of ana and ben" in shown
+        assert "hx-trigger" not in shown.split("<main")[1]  # nothing to wait for
+        assert sent.call_count == 1
+        user = User.objects.get(username="ana")
+        invalidate(label_project=labelled, user=user, reason="guessed", by=researcher)
+        assert not label_results.look(labelled).current
+
+
+def test_a_confusion_leads_to_its_items(labelled, researcher, client_as):
+    build_label_results(labelled.pk)
+    client = client_as(researcher)
+    page = client.get(reverse("label_agreement", args=[labelled.project.slug, labelled.slug]))
+    n, query = page.context["confusion"][0][1][1]
+    items = client.get(f"{reverse('label_adjudicate', args=[labelled.project.slug, labelled.slug])}?{query}")
+    assert (n, [row.item for row in items.context["queued"]]) == (
+        1,
+        [labelled.dataset.items.order_by("position").last()],
+    )
+
+
+def test_a_fault_is_told_on_the_page(labelled, researcher, client_as):
+    fault = mock.patch("evaluation.label_building.compute_agreement", side_effect=ZeroDivisionError)
+    with fault, pytest.raises(ZeroDivisionError):
+        build_label_results(labelled.pk)
+    page = client_as(researcher).get(reverse("label_agreement", args=[labelled.project.slug, labelled.slug]))
+    assert "A fault in the program" in page.content.decode()
+
+
+def test_downloads_are_of_the_latest_answers_and_safe_in_spreadsheets(labelled, researcher, client_as):
+    last = labelled.dataset.items.order_by("position").last()
+    decide(label_project=labelled, item=last, values={"note": "=1+1"}, seen=0, by=researcher)
+    client, names = client_as(researcher), [labelled.project.slug, labelled.slug]
+    with mock.patch.object(label_results.current_app, "send_task"):
+        assert client.get(reverse("label_labels_file", args=[*names, "csv"])).status_code == 302
+    build_label_results(labelled.pk)
+    text = b"".join(client.get(reverse("label_labels_file", args=[*names, "csv"])).streaming_content).decode()
+    table = list(csv.DictReader(io.StringIO(text)))
+    assert table[-1]["adjudicated"] == "'=1+1"
+    assert len(table) == 4 * 4 + 1
+    lines = b"".join(client.get(reverse("label_labels_file", args=[*names, "jsonl"])).streaming_content).splitlines()
+    assert json.loads(lines[0]) == {
+        "item": "scenarios-0",
+        "question": "clear",
+        "n": 2,
+        "majority": "yes",
+        "majority_share": 1.0,
+        "dawid_skene": "yes",
+        "dawid_skene_probability": pytest.approx(1.0, abs=0.01),
+        "adjudicated": None,
+    }
+    assert client.get(reverse("label_labels_file", args=[*names, "exe"])).status_code == 404
+    assert labelled.project.audit_events.filter(action="labels exported").count() == 2
