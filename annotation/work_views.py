@@ -153,9 +153,10 @@ def _read(place: Assignment, data: QueryDict) -> dict[str, Any]:
 
 @_work_view
 def work(request: MemberRequest, label_project: LabelProject) -> HttpResponse:
-    if "break" in request.GET:
-        return _pause(request, label_project, progress_of(label_project, request.user))
-    return _next(request, label_project)
+    progress = progress_of(label_project, request.user) if "break" in request.GET else None
+    if progress and progress.handled:
+        return _pause(request, label_project, progress)
+    return _next(request, label_project, progress)
 
 
 @_work_view
