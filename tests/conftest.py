@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 import redis
 from django.db import connection
-from django.test import Client
+from django.test import Client, TransactionTestCase
 
 from config.processes import Child, start
 from materials.models import Dataset, Instrument, Item
@@ -27,6 +27,29 @@ QUESTION = {
     "text": "Is this usual where you live?",
     "options": [{"code": "yes", "text": "Yes"}, {"code": "no", "text": "No"}],
 }
+
+
+# Django's flush truncates all tables, with a file for each and for each index, and makes its permissions anew.
+EMPTY = """
+DO $$
+DECLARE name regclass; filled boolean;
+BEGIN
+  SET LOCAL session_replication_role = replica;  -- neither foreign keys nor what keeps rows as they are
+  FOR name IN SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
+              AND relname NOT IN ('django_migrations', 'django_content_type', 'auth_permission') LOOP
+    EXECUTE format('SELECT EXISTS (SELECT FROM %s)', name) INTO filled;
+    IF filled THEN EXECUTE format('DELETE FROM %s', name); END IF;
+  END LOOP;
+END $$"""
+
+
+def _empty_database(case: TransactionTestCase) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(EMPTY)
+
+
+if os.environ.get("CONCORD_TESTS_OWN_POSTGRES"):
+    TransactionTestCase._fixture_teardown = _empty_database
 
 
 @pytest.fixture(autouse=True)

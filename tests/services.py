@@ -25,6 +25,7 @@ def _start() -> None:
         postgres = start_postgres(folder / "postgres", folder / "postgres.log", durable=False)
         atexit.register(postgres.stop)
         os.environ["DATABASE_URL"] = postgres.url
+        os.environ["CONCORD_TESTS_OWN_POSTGRES"] = "1"  # where the tests may do everything
     if not os.environ.get("REDIS_URL"):
         valkey = start_valkey(folder / "valkey.log")
         atexit.register(valkey.stop)
