@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
 from statistics import median, quantiles
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import redis
@@ -53,7 +54,7 @@ EXPORT_MEMORY_TARGET = 64.0  # MiB that the export adds to the web processes
 PAGE_TARGET = 80.0  # kB of the first page and all it loads, gzipped
 
 YES_NO = [{"code": "yes", "text": "Yes", "hotkey": "y"}, {"code": "no", "text": "No", "hotkey": "n"}]
-QUESTIONS = [
+QUESTIONS: list[dict[str, Any]] = [
     *(
         {"kind": "choice", "code": code, "text": f"Is the scenario {code}?", "options": YES_NO}
         for code in ("plausible", "clear", "neutral")
@@ -193,11 +194,13 @@ def _round_trips(site: Site, label_project: LabelProject, users: Sequence[User],
         for person in clients:
             person.seconds.clear()
         before = site.processor()
-        list(pool.map(lambda pair: _answer(*pair, each), zip(clients, at, strict=True)))
+        list(pool.map(lambda person, path: _answer(person, path, each), clients, at))
         after = site.processor()
         waits = [1000 * seconds for person in clients for seconds in person.seconds]
-    used = (1000 * (later - earlier) / len(waits) for earlier, later in zip(before, after, strict=True))
-    return Cost(*used, median(waits), quantiles(waits, n=20)[-1])
+    web, database, valkey = (
+        1000 * (later - earlier) / len(waits) for earlier, later in zip(before, after, strict=True)
+    )
+    return Cost(web, database, valkey, median(waits), quantiles(waits, n=20)[-1])
 
 
 def _answer(person: Client, path: str | None, times: int) -> str | None:
