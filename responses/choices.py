@@ -9,9 +9,9 @@ SHAPES = [("tidy", "One row an answer"), ("wide", "One row an item and responden
 
 
 class ChoicesForm(forms.Form):
-    """All fields are optional. `fields` are the names of the items' fields that can be chosen."""
+    """Without a shape one row an answer. `fields` are the names of the items' fields that can be chosen."""
 
-    shape = forms.ChoiceField(label="Rows", choices=SHAPES, required=False, initial="tidy", widget=forms.RadioSelect)
+    shape = forms.ChoiceField(label="Rows", choices=SHAPES, initial="tidy", widget=forms.RadioSelect)
     item_field = forms.MultipleChoiceField(
         label="Texts of the items",
         required=False,
@@ -38,7 +38,7 @@ class ChoicesForm(forms.Form):
         chosen.choices = [(name, name) for name in fields]
         known = ", ".join(fields) or "none"
         chosen.error_messages["invalid_choice"] = f"The items have no field %(value)s; they have {known}."
-        self.fields["shape"].error_messages = {"invalid_choice": "%(value)s is not a shape; take tidy or wide."}
+        self.fields["shape"].error_messages |= {"invalid_choice": "%(value)s is not a shape; take tidy or wide."}
 
     @property
     def switches(self) -> list[forms.BoundField]:
@@ -49,7 +49,7 @@ class ChoicesForm(forms.Form):
         """Of a valid form."""
         given = self.cleaned_data
         return Choices(
-            shape=given["shape"] or "tidy",
+            shape=given["shape"],
             item_fields=tuple(given["item_field"]),
             superseded=given["superseded"],
             durations=given["durations"],

@@ -71,7 +71,7 @@ def instruments_of(responses: Iterable[Response]) -> dict[int, Instrument]:
 class MedianSeconds(Aggregate):
     """The median of a duration, in seconds; None without rows."""
 
-    template = "percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM %(expressions)s))"
+    template = "percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM %(expressions)s)::float8)"
     output_field = FloatField()
 
 
