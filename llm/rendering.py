@@ -11,7 +11,7 @@ from typing import Any
 
 from jinja2 import Template, TemplateError, TemplateSyntaxError, UndefinedError, meta, nodes
 
-from llm.sandbox import UNSTORABLE, PromptSandbox, bounded
+from llm.sandbox import NO_VALUE, UNSTORABLE, PromptSandbox, bounded
 
 MAX_TEMPLATE_CHARACTERS = 100_000
 MAX_PROMPT_CHARACTERS = 400_000  # about 100,000 tokens: more than most models read
@@ -151,7 +151,7 @@ def _place(error: BaseException, role: str) -> str:
 
 
 def _what(error: BaseException, variables: Mapping[str, Any]) -> str:
-    if isinstance(error, UndefinedError):
+    if isinstance(error, UndefinedError) and (error.message or "").endswith(NO_VALUE):
         return f"{error.message}; the names with a value are {', '.join(sorted(variables)) or 'none'}"
     return str(error) or type(error).__name__
 

@@ -35,6 +35,7 @@ _NEEDLE = 8  # characters of a text that is looked for in another one without co
 _MAX_BITS = 1024  # of a whole number: more than any float
 _MAX_INDENT = 40
 _MAX_DIGITS = 15
+_NAMES = 300  # characters of the names that are told instead of one that is not there
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")  # in PostgreSQL: NUL and halves of surrogate pairs
 
 # Not there: what pads or multiplies without a bound (center, format, wordwrap, batch, slice, filesizeformat, pprint,
@@ -84,6 +85,7 @@ _COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
     "eq": eq, "ne": ne, "gt": gt, "gteq": ge, "lt": lt, "lteq": le,
     "in": lambda left, right: left in right, "notin": lambda left, right: left not in right,
 }  # fmt: skip
+NO_VALUE = "has no value here"
 _WORDS = {"assignblock": "{% set %} with a body", "filterblock": "{% filter %}", "callblock": "{% call %}", "pow": "**"}
 
 
@@ -95,8 +97,11 @@ class _NamedUndefined(StrictUndefined):
         if self._undefined_hint:
             return self._undefined_hint
         if self._undefined_obj is missing:
-            return f'"{self._undefined_name}" has no value here'
-        return f'there is no "{self._undefined_name}" in the value that is asked for it'
+            return f'"{self._undefined_name}" {NO_VALUE}'
+        within = self._undefined_obj
+        names = " ".join(", ".join(map(str, within)).split()) if isinstance(within, Mapping) else ""
+        there = f", which has {names[:_NAMES]}" if names else ""
+        return f'there is no "{self._undefined_name}" in the value that is asked for it{there}'
 
 
 class Budget:

@@ -31,7 +31,7 @@ def test_nothing_is_escaped_and_block_lines_leave_no_gaps():
     ("source", "words"),
     [
         ("Is it?\n{{ country }}", 'User prompt, line 2: "country" has no value here'),
-        ("{{ item.text }}", 'User prompt, line 1: there is no "text" in the value'),
+        ("{{ item.text }}", 'line 1: there is no "text" in the value that is asked for it, which has act, tags.'),
         ("{% if country %}x{% endif %}", '"country" has no value here; the names with a value are item, persona.'),
         ("{% for %}", "User prompt: line 1: Expected an expression"),
         ("{{ item.act | shout }}", "User prompt: line 1: No filter named 'shout'."),
