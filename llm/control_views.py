@@ -11,6 +11,7 @@ from django.views.decorators.http import require_POST
 from llm import services
 from llm.control_forms import BudgetForm, ConcurrencyForm
 from llm.job_views import PILOT_CALLS, job_page_context
+from llm.ledger import room_left
 from llm.models import Job
 from llm.querysets import project_jobs
 from llm.rendering import PromptError
@@ -33,7 +34,7 @@ def job_action(request: MemberRequest, project: Project, pk: int, action: str) -
     try:
         with transaction.atomic():
             sentence = ACTIONS[action](job, request.user)
-    except PromptError as error:
+    except (PromptError, services.JobError) as error:
         messages.error(request, str(error))
     else:
         level = messages.SUCCESS if sentence else messages.WARNING
@@ -123,6 +124,7 @@ def _pause(job: Job, who: User) -> str:
 
 
 def _resume(job: Job, who: User) -> str:
+    _check_budget(job)
     return "The job goes on." if services.resume_job(job=job, everything=True, by=who) else ""
 
 
@@ -132,7 +134,14 @@ def _resume_all(job: Job, who: User) -> str:
 
 
 def _resume_pilot(job: Job, who: User) -> str:
+    _check_budget(job)
     return "The pilot goes on." if services.resume_job(job=job, by=who) else ""
+
+
+def _check_budget(job: Job) -> None:
+    """Raises JobError when the job would pause again at once."""
+    if (left := room_left(job)).calls == 0:
+        raise services.JobError(f"The budget of {left.limit} is used up. Raise it under Budget and speed, then resume.")
 
 
 def _discard(job: Job, who: User) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from llm.axes import ORDER, axes_of, varying
 from llm.expansion import orders_of
 from llm.grid import Cell
 from llm.models import Endpoint, Job, Prompt
@@ -21,6 +22,8 @@ TEMPLATE_TOKENS = 6
 SAMPLED_ITEMS = 10
 SAMPLED_CELLS = 24  # of each sampled item
 EXAMPLES = 24
+COMPARED_ITEMS = 3  # to see whether a prompt tells levels apart
+COMPARED_LEVELS = 24
 NOTHING: Mapping[str, Any] = {}
 
 
@@ -122,6 +125,7 @@ def make_plan(job: Job) -> Plan:
     sample = list(_sample(job))
     prompt_each, completion_each = _tokens_each(job, sample)
     prompt_tokens, completion_tokens = round(prompt_each * calls), round(completion_each * calls)
+    price = job.price_of(prompt_tokens, completion_tokens)
     most, live = max(job.max_tokens * calls, completion_tokens), job.way == Job.Way.LIVE
     return Plan(
         calls=calls,
@@ -132,11 +136,16 @@ def make_plan(job: Job) -> Plan:
         completion_tokens=completion_tokens,
         most_completion_tokens=most,
         measured=job.settled - job.n_reused,
-        price=job.price_of(prompt_tokens, completion_tokens),
+        price=price,
         highest_price=job.price_of(prompt_tokens, most),
         seconds=seconds_at(job.endpoint, calls, prompt_tokens + completion_tokens) if live else None,
         examples=_distinct(sample),
-        warnings=[*_constant_factors(job), *_filters_without_items(job)],
+        warnings=[
+            *_constant_factors(job),
+            *_filters_without_items(job),
+            *_equal_prompts(job),
+            *_short_budgets(job, calls, prompt_tokens + completion_tokens, price),
+        ],
     )
 
 
@@ -167,6 +176,43 @@ def _filters_without_items(job: Job) -> Iterator[str]:
         yield f"No item has {field} " + " or ".join(f'"{value}"' for value in values) + "."
 
 
+def _equal_prompts(job: Job) -> Iterator[str]:
+    """Of each prompt and axis the first two levels between which its messages do not differ, on any compared item."""
+    items = list(planned_items(job)[:COMPARED_ITEMS])
+    prompt_axis, *others = axes_of(job)
+    for number, prompt in enumerate(job.prompt_list if items else ()):
+        for axis in varying(others):
+            seen: dict[str, int] = {}
+            for level in range(min(axis.size, COMPARED_LEVELS)):
+                cell = job.grid[number * prompt_axis.stride + level * axis.stride]
+                earlier = seen.setdefault(_messages_on(job, items, cell, orders_too=axis.name == ORDER), level)
+                if earlier != level:
+                    yield (
+                        f'{prompt} asks the same with "{axis.named(earlier)}" as with "{axis.named(level)}": '
+                        "a difference between their answers would mean nothing."
+                    )
+                    break
+
+
+def _messages_on(job: Job, items: Sequence[Item], cell: Cell, *, orders_too: bool) -> str:
+    """All messages of the cell as one text; options in the order of the grid's first cell, unless `orders_too`."""
+    ordering = cell if orders_too else job.grid[0]
+    return repr([call_messages(job, item.content, cell, orders_of(job, item, ordering, 0)) for item in items])
+
+
+def _short_budgets(job: Job, calls: int, tokens: int, price: Decimal | None) -> Iterator[str]:
+    for budget, needed, words in (
+        (job.budget_calls, calls, "{:,} calls"),
+        (job.budget_tokens, tokens, "{:,} tokens"),
+        (job.budget_price, price, "a price of {:.4g}"),
+    ):
+        if budget is not None and needed is not None and budget < needed:
+            yield (
+                f"The budget of {words.format(budget)} is less than the plan takes, about {words.format(needed)}: "
+                "the job pauses when it is used up, and can be given more."
+            )
+
+
 def _sample(job: Job) -> Iterator[Example]:
     """Calls of the first items, whose cells cover the grid as far as SAMPLED_CELLS goes."""
     for rank, item in enumerate(planned_items(job)[:SAMPLED_ITEMS]):
@@ -185,11 +231,13 @@ def _example(job: Job, item: Item, cell: Cell) -> Example:
 
 
 def _distinct(sample: Sequence[Example]) -> list[Example]:
-    """One example of each cell, in the order of the grid, at most EXAMPLES."""
+    """One example of each cell, in the order of the grid; at most EXAMPLES, spread evenly over it."""
     by_cell: dict[int, Example] = {}
     for example in sample:
         by_cell.setdefault(example.cell.number, example)
-    return [by_cell[number] for number in sorted(by_cell)][:EXAMPLES]
+    found = [by_cell[number] for number in sorted(by_cell)]
+    shown = min(len(found), EXAMPLES)
+    return [found[n * len(found) // shown] for n in range(shown)]
 
 
 def _tokens_each(job: Job, sample: Sequence[Example]) -> tuple[float, float]:

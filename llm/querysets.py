@@ -32,10 +32,11 @@ WHERE dataset.project_id = %s AND (field.key = 'country' OR field.key LIKE '%%\\
 @dataclass(frozen=True)
 class Progress:
     """How far a job is. `rate`: calls settled a second, over the last half minute; without one, or in a job that does
-    not run, nobody knows the `seconds_left`."""
+    not run, nobody knows the `seconds_left`. `asked`: settled without those whose answer was reused."""
 
     total: int
     settled: int
+    asked: int
     by_status: list[tuple[Call.Status, int]]
     rate: float
     seconds_left: float | None
@@ -66,6 +67,7 @@ def job_progress(job: Job) -> Progress:
     return Progress(
         total=total,
         settled=job.settled,
+        asked=job.settled - job.n_reused,
         by_status=[(status, count) for status, count in counts.items() if count],
         rate=rate,
         seconds_left=(total - job.settled) / rate if going and rate > 0 and job.settled < total else None,

@@ -15,7 +15,7 @@ from llm.embedded import move_embedded_endpoints, use_embedded_model
 from llm.endpoints import EndpointError, endpoint_config, probe_endpoint, save_endpoint
 from llm.expansion import Expander
 from llm.grid import Factor
-from llm.ledger import ask_again, lock_job, lock_ledger, runners_wanted, write
+from llm.ledger import ask_again, lock_job, lock_ledger, room_left, runners_wanted, write
 from llm.models import Call, Endpoint, Job, Prompt
 from llm.orders import movable
 from llm.parsing import check_mode
@@ -226,7 +226,11 @@ def set_budget(
     """Change the job's budget, also while it runs; None is no limit. A job that it had paused is not resumed by it."""
     if price is not None and job.price_of(0, 0) is None:
         raise JobError(f"A budget in money needs prices, and {job.endpoint.name} has none; set them at the endpoint.")
+    before = room_left(job)
     Job.objects.filter(pk=job.pk).update(budget_calls=calls, budget_tokens=tokens, budget_price=price)
+    if before.calls == 0 and room_left(job).calls > 0:  # what the page says of the earlier budget holds no more
+        used_up = Job.objects.filter(pk=job.pk, status=Job.Status.PAUSED, status_reason__contains=before.limit)
+        used_up.update(status_reason="")
     limits = {"calls": calls, "tokens": tokens, "price": None if price is None else str(price)}
     audit(project=job.project, user=by, action="budget changed", job=job.name, **limits)
 

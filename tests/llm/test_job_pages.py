@@ -15,7 +15,7 @@ from llm.live import job_findings
 from llm.models import Batch, Call, Endpoint, Job
 from llm.services import discard_plan, plan_series, publish_prompt, start_job
 from projects.models import AuditEvent
-from tests.llm.jobs import CHOICE, JobMaker, counts, in_thread, run_here
+from tests.llm.jobs import CHOICE, USER, JobMaker, counts, in_thread, run_here
 from tests.model_server import ScriptedModelServer
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -114,6 +114,23 @@ def test_a_plan_warns_of_what_makes_no_difference(jobs: JobMaker, client):
     assert "a factor with one level makes no contrast." in page
     assert "No item has text &quot;a, b&quot;." in page
     assert "1 level of tone = 1 condition; 1 item × 1 condition × 1 sample = 1 call." in page
+
+
+def test_a_plan_warns_of_prompts_that_tell_levels_not_apart_and_of_a_budget_that_ends_early(jobs: JobMaker, client):
+    varied = {
+        "n": 2,
+        "questions": [TURNED],
+        "personas": [{}, {"country": "Chile", "age": 30}, {"country": "Chile", "age": 40}],
+        "factors": read_factors("tone: warm | cold"),
+        "option_orders": "both",
+    }
+    page = text(client.get(url("job", jobs.plan(NOWHERE, budget_calls=23, **varied))))
+    assert "ask v1 asks the same with &quot;tone warm&quot; as with &quot;tone cold&quot;:" in page
+    assert "ask v1 asks the same with &quot;30, Chile&quot; as with &quot;40, Chile&quot;:" in page
+    assert page.count("asks the same") == 2
+    assert "The budget of 23 calls is less than the plan takes, about 24 calls:" in page
+    reads_all = jobs.plan(NOWHERE, user=f"{USER} {{{{ condition.tone }}}} {{{{ persona }}}}", budget_calls=24, **varied)
+    assert "notice-warning" not in client.get(url("job", reads_all)).content.decode()
 
 
 def test_a_plan_shows_what_its_conditions_are_made_of(jobs: JobMaker, client):
@@ -272,6 +289,21 @@ def test_budget_and_calls_at_once_are_changed_in_place_and_audited(jobs: JobMake
     assert Endpoint.objects.get(pk=job.endpoint_id).concurrency == 3
     actions = set(AuditEvent.objects.filter(project=jobs.project).values_list("action", flat=True))
     assert {"budget changed", "calls at once changed"} <= actions
+
+
+def test_a_spent_budget_is_to_be_raised_before_the_job_is_resumed(jobs: JobMaker, client):
+    with ScriptedModelServer() as server:
+        job = jobs.run(server, n=5, budget_calls=3)
+    resume = url("job_action", job, action="resume")
+    page = text(client.post(resume, follow=True))
+    assert "The budget of 3 calls is used up. Raise it under Budget and speed, then resume." in page
+    assert "<dt>Budget, calls</dt><dd>3 of 3</dd>" in page
+    assert Job.objects.get(pk=job.pk).status == "paused"
+    page = text(client.post(url("job_budget", job), {"budget_calls": 5}, follow=True))
+    assert "The budget is changed. Resume the job to go on." in page
+    assert "is used up" not in page
+    client.post(resume)
+    assert Job.objects.get(pk=job.pk).status == "running"
 
 
 def test_a_change_that_cannot_be_made_is_explained_at_its_field(jobs: JobMaker, client):
