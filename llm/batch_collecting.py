@@ -25,8 +25,8 @@ SETTLED_AT_ONCE = 200
 SAME_FAULT = 10  # so many requests, all refused alike, say that the fault is not theirs
 GONE = 404
 GIVEN_BACK = (
-    "status", "claimed_by", "lease_until", "attempts", "parse_attempts", "prompt_tokens", "completion_tokens", "reply",
-    "text", "reasoning", "problem",
+    "status", "claimed_by", "lease_until", "failed_attempts", "parse_attempts", "attempts", "prompt_tokens",
+    "completion_tokens", "reply", "text", "reasoning", "problem",
 )  # fmt: skip
 
 
@@ -121,8 +121,8 @@ def _outcome(job: Job, call: Call, reply: Reply) -> Outcome:
     spent = Spent(call.attempts, call.prompt_tokens, call.completion_tokens)
     spent.add(reply)
     outcome = outcome_of(job, call, reply, spent)
-    if outcome.status == Call.Status.UNPARSED:
-        call.parse_attempts += 1
+    call.failed_attempts += reply.status == "error"
+    call.parse_attempts += outcome.status == Call.Status.UNPARSED
     return replace(outcome, fields=outcome.fields | {"latency_seconds": None})
 
 
@@ -130,8 +130,7 @@ def _is_asked_again(job: Job, outcome: Outcome, reply: Reply) -> bool:
     call = outcome.call
     if outcome.status == Call.Status.UNPARSED:
         return call.parse_attempts < job.max_parse_attempts
-    failures = outcome.fields["attempts"] - call.parse_attempts
-    return reply.status == "error" and reply.retryable and failures < job.max_attempts
+    return reply.status == "error" and reply.retryable and call.failed_attempts < job.max_attempts
 
 
 def _give_back(outcome: Outcome) -> None:

@@ -62,8 +62,9 @@ WHERE call.id = done.id AND call.claimed_by = %(shard)s AND call.status = 'claim
 RETURNING call.id"""
 WRITE = """
 INSERT INTO llm_call (job_id, item_id, respondent_id, condition_id, sample, cell, orders, status, attempts,
-                      parse_attempts, fingerprint, messages, text, reasoning, parse_mode, problem)
-SELECT %(job)s, item_id, respondent_id, condition_id, sample, cell, orders, 'pending', 0, 0, '', '[]', '', '', '', ''
+                      failed_attempts, parse_attempts, fingerprint, messages, text, reasoning, parse_mode, problem)
+SELECT %(job)s, item_id, respondent_id, condition_id, sample, cell, orders, 'pending', 0,
+       0, 0, '', '[]', '', '', '', ''
 FROM ROWS FROM (jsonb_to_recordset(%(rows)s::jsonb) AS (item_id bigint, respondent_id bigint, condition_id bigint,
                                                         sample int, cell int, orders jsonb)) WITH ORDINALITY
 ORDER BY ordinality
@@ -242,10 +243,11 @@ def _count(job: Job, settled: Sequence[Call], used: Used) -> None:
 
 @transaction.atomic
 def ask_again(job: Job) -> int:
-    """Give the calls without an answer back to be asked again; returns how many. What they used stays counted."""
+    """Give the calls without an answer back to be asked again, each with all its tries; returns how many. What they
+    used stays counted."""
     lock_job(job)
     again = Call.objects.filter(job=job, status__in=FAILED).update(
-        status=Call.Status.PENDING, problem="", finished_at=None
+        status=Call.Status.PENDING, problem="", finished_at=None, failed_attempts=0, parse_attempts=0
     )
     Job.objects.filter(pk=job.pk).update(n_truncated=0, n_unparsed=0, n_refused=0, n_error=0)
     return again

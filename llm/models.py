@@ -254,7 +254,9 @@ class Call(models.Model):
     claimed_by = models.UUIDField(null=True, blank=True)  # the shard that holds it
     lease_until = models.DateTimeField(null=True, blank=True)
     attempts = models.PositiveIntegerField(default=0)
-    parse_attempts = models.PositiveSmallIntegerField(default=0)  # replies of batches that could not be read
+    # Of the replies by batches since the call was last asked again: faults, and answers that could not be read.
+    failed_attempts = models.PositiveSmallIntegerField(default=0)
+    parse_attempts = models.PositiveSmallIntegerField(default=0)
     fingerprint = models.CharField(max_length=64, blank=True)
     messages = models.JSONField(default=list)
     reply = models.JSONField(null=True, blank=True)  # the raw body of the last reply

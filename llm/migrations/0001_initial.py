@@ -117,6 +117,7 @@ class Migration(migrations.Migration):
                 ('claimed_by', models.UUIDField(blank=True, null=True)),
                 ('lease_until', models.DateTimeField(blank=True, null=True)),
                 ('attempts', models.PositiveIntegerField(default=0)),
+                ('failed_attempts', models.PositiveSmallIntegerField(default=0)),
                 ('parse_attempts', models.PositiveSmallIntegerField(default=0)),
                 ('fingerprint', models.CharField(blank=True, max_length=64)),
                 ('messages', models.JSONField(default=list)),

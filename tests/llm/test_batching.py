@@ -322,6 +322,19 @@ def test_failed_calls_can_be_asked_again(jobs: JobMaker):
     assert counts(job) == {"ok": 4}
 
 
+@pytest.mark.parametrize(("behaviour", "status"), [("unparseable", "unparsed"), ("error_500", "error")])
+def test_calls_asked_again_have_all_their_tries_again(jobs: JobMaker, behaviour, status):
+    with ScriptedModelServer(Script(behaviours=[behaviour] * 3)) as server:
+        job = start(jobs, server, n=1, max_parse_attempts=2, max_attempts=2)
+        for wanted in (status, "ok"):
+            while not job.calls.filter(status=wanted):
+                Job.objects.filter(pk=job.pk).update(held_until=None)
+                step(job)
+                assert job.requests <= 4
+            retry_failed(job=job)
+    assert (job.calls.get().attempts, job.requests) == (4, 4)
+
+
 @pytest.mark.parametrize("behaviour", ["error_500", "error_429", "cut", "invalid_json"])
 @pytest.mark.parametrize("request_number", range(5))
 def test_a_faltering_batch_api_costs_time_and_nothing_else(jobs: JobMaker, behaviour, request_number):
