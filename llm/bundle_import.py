@@ -200,6 +200,8 @@ def import_bundle(*, project: Project, file: IO[bytes], by: User | None = None) 
 
 
 def _read(archive: zipfile.ZipFile) -> _Bundle:
+    if any(part.header_offset < 0 for part in archive.infolist()):
+        raise zipfile.BadZipFile("the file's beginning is missing")
     names = archive.namelist()
     if strange := sorted(set(names) - KNOWN):
         raise BundleError(f"A bundle of a job has no part {strange[0][:80]!r}; this file was not made by Concord.")

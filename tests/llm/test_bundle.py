@@ -158,6 +158,7 @@ class TestRefused:
         damaged = bytearray(file.getvalue())
         damaged[60:70] = b"0123456789"
         assert self.refusal(elsewhere, io.BytesIO(bytes(damaged)))
+        assert "damaged" in self.refusal(elsewhere, io.BytesIO(file.getvalue()[60:]))
 
     def test_parts_that_do_not_belong_or_are_missing(self, jobs: JobMaker, elsewhere: Project):
         content = parts(bundled(jobs.plan(NOBODY)))
