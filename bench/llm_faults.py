@@ -14,7 +14,7 @@ THROTTLED, FAILED = 0.10, 0.02
 REQUESTS_TARGET = 1.03  # of those that faults make necessary
 ALLOWED_RATE, LIMITED_ITEMS = 30, 600
 LIMITED_SECONDS, LIMITED_TRIES = 25.0, 1.8
-LEASE_SECONDS = 5  # the default is a minute, which would only be waited for
+LEASE_SECONDS = 5  # the default is 20 s, which would only be waited for
 
 
 def measure_faults(site: Site, celery: Child, *, calls: int) -> Part:

@@ -29,6 +29,7 @@ from llm.preparing import find_answered, render, reused
 CLAIMED_AT_ONCE = 500
 # As long as servers keep what came out of a batch. Its calls go back when it ends, not when this is over.
 LEASE = timedelta(days=30)
+LOOK_AFTER_LEASES = 3
 NO_LIST = (404, 405, 501)  # the server has batches and cannot list them
 TIMEOUT, CONFLICT = 408, 409
 
@@ -147,13 +148,14 @@ def call_number(name: str) -> int | None:
 def recover(batch: Batch, api: BatchApi) -> None:
     """Find out what became of a batch whose sender did not live to see it, or did not hear. Raises BatchApiError.
 
-    While the request to make it may still be on its way, nothing is decided.
+    While the request to make it may still be on its way, or the server's list without it, nothing is decided: for
+    longer than a lease, since a batch that is made twice is paid twice.
     """
     if batch.status == Batch.Status.PREPARING:
         discard(batch)
     elif batch.sent_at is None:
         close(batch, Batch.Status.LOST, "The worker ended before the server was asked to make it.")
-    elif timezone.now() > batch.sent_at + lease():
+    elif timezone.now() > batch.sent_at + LOOK_AFTER_LEASES * lease():
         _look_for(batch, api)
 
 

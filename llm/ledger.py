@@ -43,7 +43,8 @@ RETURNING id"""
 RELEASE_ABANDONED = """
 UPDATE llm_call SET status = 'pending', claimed_by = NULL, lease_until = NULL
 WHERE id IN (
-    SELECT id FROM llm_call WHERE status = 'claimed' AND lease_until < now() FOR UPDATE SKIP LOCKED)"""
+    SELECT id FROM llm_call WHERE status = 'claimed' AND lease_until < now() FOR UPDATE SKIP LOCKED)
+RETURNING job_id"""
 
 # One statement for a batch, whose rows go as one JSON text: arrays of texts cost the client ten times as much, and
 # bulk_update's CASE for every column and row as much again.
@@ -189,11 +190,11 @@ def release(shard: uuid.UUID) -> int:
     return _held_by(shard).update(status=Call.Status.PENDING, claimed_by=None, lease_until=None)
 
 
-def release_abandoned() -> int:
-    """Give back the calls whose lease ran out: of killed workers, of any job."""
+def release_abandoned() -> set[int]:
+    """Give back the calls whose lease ran out, of killed workers; the ids of the jobs that these worked on."""
     with connection.cursor() as cursor:
         cursor.execute(RELEASE_ABANDONED)
-        return int(cursor.rowcount)
+        return {row[0] for row in cursor.fetchall()}
 
 
 @transaction.atomic

@@ -94,13 +94,15 @@ def sweep() -> int:
     A job that waits for a free worker is not asked for again and again: a mark beside the messages, which is lost
     with them and goes when one is taken up, says that it was.
     """
-    ledger.release_abandoned()
+    lost_a_runner = ledger.release_abandoned()
     batching.enqueue_steps()
     waiting = ledger.jobs_to_sweep().select_related("endpoint")
     jobs = [job for job in waiting if cache.add(SWEPT.format(job.pk), 1, timeout=SWEPT_SECONDS)]
     for job in jobs:
         with transaction.atomic():
             services.enqueue(job)
+    for pk in lost_a_runner.difference(job.pk for job in jobs):  # another runner of the job lives on
+        run_shard.delay(pk)
     for job in Job.objects.filter(status=Job.Status.RUNNING):
         ledger.finish_if_done(job)
     return len(jobs)

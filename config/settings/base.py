@@ -153,7 +153,7 @@ DEMO_MODEL = env.flag("CONCORD_DEMO_MODEL", False)  # it is the embedded one, an
 # The variables that an endpoint may name for its key, so that no page can read other secrets of the process.
 MODEL_KEY_VARIABLE_PREFIX = "CONCORD_MODEL_KEY"
 # A killed worker's calls go back to the others after this long.
-MODEL_LEASE_SECONDS = env.integer("CONCORD_MODEL_LEASE_SECONDS", 60, minimum=2)
+MODEL_LEASE_SECONDS = env.integer("CONCORD_MODEL_LEASE_SECONDS", 20, minimum=2)
 # What the Batch API takes in one file, and how many batches of a job are under way at once.
 MODEL_BATCH_REQUESTS = env.integer("CONCORD_MODEL_BATCH_REQUESTS", 50_000, minimum=1)
 MODEL_BATCH_BYTES = env.integer("CONCORD_MODEL_BATCH_BYTES", 100_000_000, minimum=1000)

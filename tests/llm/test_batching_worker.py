@@ -20,7 +20,7 @@ from tests.llm.test_worker import answered, finished, wait_until
 from tests.model_server import Script, ScriptedModelServer
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.worker]
-LEASE = {"CONCORD_MODEL_LEASE_SECONDS": "3"}
+LEASE = {"CONCORD_MODEL_LEASE_SECONDS": "2"}
 CALLS = 40
 
 

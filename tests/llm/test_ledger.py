@@ -70,7 +70,7 @@ def test_a_call_whose_lease_was_lost_is_left_to_its_new_holder(jobs: JobMaker):
     slow, quick = uuid.uuid4(), uuid.uuid4()
     first, second = ledger.claim(job, slow, size=2)
     Call.objects.filter(pk=first.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
-    assert ledger.release_abandoned() == 1
+    assert ledger.release_abandoned() == {job.pk}
     (again,) = ledger.claim(job, quick, size=2)
     assert again.pk == first.pk
     assert ledger.settle(job, slow, [ok(first, "no"), ok(second, "no")]) == 1
@@ -88,7 +88,7 @@ def test_a_heartbeat_keeps_calls_and_release_gives_them_back(jobs: JobMaker, set
     ledger.claim(job, shard, size=2)
     Call.objects.filter(status="claimed").update(lease_until=timezone.now() - timedelta(seconds=1))
     assert ledger.extend_lease(shard) == 2
-    assert ledger.release_abandoned() == 0
+    assert ledger.release_abandoned() == set()
     assert ledger.release(shard) == 2
     assert counts(job) == {"pending": 3}
 

@@ -2,13 +2,14 @@
 
 import threading
 import time
+import uuid
 from datetime import timedelta
 
 import pytest
 from django.db import connection
 from django.utils import timezone
 
-from llm import tasks
+from llm import ledger, tasks
 from llm.models import Job
 from llm.services import pause_job
 from llm.tasks import run_shard
@@ -152,6 +153,19 @@ def test_a_cut_database_connection_gives_everything_back_and_stops_the_job_for_s
     assert job.held_until is not None
     assert job.held_until < timezone.now() + timedelta(seconds=10)
     assert job.holds == 1
+
+
+def test_another_runner_takes_the_place_of_one_that_was_killed_beside_others(jobs: JobMaker, monkeypatch):
+    job = jobs.start(jobs.endpoint("http://127.0.0.1:9", concurrency=64))
+    killed, alive = uuid.uuid4(), uuid.uuid4()
+    for shard in (killed, alive):
+        ledger.claim(job, shard, size=1)
+    job.calls.filter(claimed_by=killed).update(lease_until=timezone.now() - timedelta(seconds=1))
+    asked: list[int] = []
+    monkeypatch.setattr(run_shard, "delay", asked.append)
+    tasks.sweep()
+    assert asked == [job.pk]
+    assert counts(job) == {"claimed": 1, "pending": 4}
 
 
 def test_a_message_for_a_job_that_is_gone_or_done_ends_quietly(jobs: JobMaker):
