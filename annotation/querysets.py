@@ -1,6 +1,5 @@
 """Named reads of labelling projects and assignments."""
 
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from django.db import models
@@ -53,12 +52,6 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
 
         theirs = Draft.objects.filter(label_project=label_project, item=OuterRef("item"), annotator=user)
         return self.filter(label_project=label_project).filter(Q(annotator=user) | Exists(theirs))
-
-    def open_to(self, label_project: Any, user: Any, now: datetime) -> "AssignmentQuerySet":
-        """Places this person could take: free or run out, of items they have not had. Costs a scan of the places."""
-        had = self.model.objects.filter(label_project=label_project, item=OuterRef("item"), annotator=user)
-        usable = Q(status="free") | Q(status="leased", lease_until__lt=now, purpose="label")
-        return self.filter(usable, label_project=label_project).exclude(annotator=user).filter(~Exists(had))
 
     def before(self, assignment: "Assignment", user: Any) -> int | None:
         """The one the person finished before this one, as its primary key."""

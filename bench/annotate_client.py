@@ -57,12 +57,11 @@ class Client:
             headers["Content-Type"] = "application/x-www-form-urlencoded"
         try:
             response = self._send(method, path, body, headers)
-        except (
-            BrokenPipeError,
-            RemoteDisconnected,
-        ):  # it was idle for too long; its key makes a second sending harmless
-            self.connection.close()
+        except (BrokenPipeError, RemoteDisconnected):
+            self.connection.close()  # it was idle for too long; the key makes a second sending harmless
             response = self._send(method, path, body, headers)
+        except OSError as error:
+            raise StartError(f"{method} {path} was not answered: {error}.") from error
         location = response.getheader("X-Location")
         if response.status != 200 or location is None:
             raise StartError(f"{method} {path} was answered with {response.status}.")

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from http.client import HTTPConnection
 from pathlib import Path
 from statistics import median, quantiles
@@ -17,7 +18,8 @@ from urllib.parse import urljoin, urlsplit
 
 import redis
 from django.db import connections
-from django.utils import timezone
+from django.db.models import DurationField, ExpressionWrapper, F
+from django.db.models.functions import Now
 
 from annotation.models import Assignment, LabelProject
 from annotation.services import create_label_project
@@ -213,10 +215,12 @@ def _answer(person: Client, path: str | None, times: int) -> str | None:
 
 
 def _give(label_project: LabelProject, user: User, count: int) -> None:
-    """Let this person have submitted so many of the free places."""
+    """Let this person have submitted so many of the free places, one a second."""
     free = Assignment.objects.filter(label_project=label_project, status="free").order_by("rank").values("pk")[:count]
-    now = timezone.now()
-    Assignment.objects.filter(pk__in=free).update(status="submitted", annotator=user, opened_at=now, finished_at=now)
+    finished = Now() - ExpressionWrapper(timedelta(seconds=1) * (count - F("rank")), DurationField())
+    Assignment.objects.filter(pk__in=free).update(
+        status="submitted", annotator=user, opened_at=finished, finished_at=finished
+    )
 
 
 def _measure_race(site: Site, items: int, overlap: int) -> Part:

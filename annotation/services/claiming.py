@@ -20,12 +20,14 @@ SET opened_at = CASE WHEN lease_until < %(now)s THEN %(now)s ELSE opened_at END,
 WHERE label_project_id = %(label_project)s AND annotator_id = %(user)s AND status = 'leased'
 RETURNING id, item_id, NULL::bigint"""
 
+# OFFSET 0 keeps the planner from joining with everything the person has had: before its statistics know of the places
+# it takes these for few, and each claim of somebody with 5,000 answers then costs 200 ms instead of 0.2.
 TAKE = """
 WITH chosen AS (
   SELECT place.id, place.annotator_id FROM annotation_assignment place
   WHERE {usable} AND place.label_project_id = %(label_project)s AND place.purpose = 'label'
     AND NOT EXISTS (SELECT 1 FROM annotation_assignment mine WHERE mine.label_project_id = %(label_project)s
-                    AND mine.item_id = place.item_id AND mine.annotator_id = %(user)s)
+                    AND mine.item_id = place.item_id AND mine.annotator_id = %(user)s OFFSET 0)
   ORDER BY place.rank, place.place LIMIT 1
   FOR UPDATE SKIP LOCKED
 )
