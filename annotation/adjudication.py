@@ -19,8 +19,8 @@ from responses.showing import value_text
 
 DISPUTED, UNDECIDED, FLAGGED, SKIPPED, DECIDED, ALL = "disputed", "undecided", "flagged", "skipped", "decided", "all"
 SHOWN = {
-    DISPUTED: "Disputed and not decided",
-    UNDECIDED: "Not decided",
+    DISPUTED: "Disputed, undecided",
+    UNDECIDED: "Undecided",
     FLAGGED: "Flagged",
     SKIPPED: "Skipped",
     DECIDED: "Decided",
@@ -53,14 +53,15 @@ WITH answer AS (
   FROM responses_response answer JOIN annotation_assignment place ON place.id = answer.source_id
   WHERE place.label_project_id = %(label_project)s AND place.purpose = 'label' AND answer.source_kind = 'assignment'
     AND answer.superseded_by_id IS NULL AND answer.question = ANY(%(questions)s)),
-value AS (SELECT item_id, question, count(*) AS n FROM answer GROUP BY item_id, question, answer.value),
+value AS (SELECT item_id, question, count(*)::int AS n FROM answer GROUP BY item_id, question, answer.value),
+decision AS (SELECT DISTINCT item_id, question FROM annotation_decision WHERE label_project_id = %(label_project)s),
 asked AS (
-  SELECT item_id, question, sum(n) AS given, 1 - sum(n * (n - 1)) / nullif(sum(n) * (sum(n) - 1), 0) AS dispute,
-         EXISTS (SELECT FROM annotation_decision decision WHERE decision.label_project_id = %(label_project)s
-                 AND decision.item_id = value.item_id AND decision.question = value.question) AS decided
-  FROM value GROUP BY item_id, question {noted}),
+  SELECT value.item_id, value.question, sum(n)::int AS given,
+         1 - sum(n * (n - 1))::float8 / nullif(sum(n) * (sum(n) - 1), 0) AS dispute,
+         bool_or(decision.item_id IS NOT NULL) AS decided
+  FROM value LEFT JOIN decision USING (item_id, question) GROUP BY value.item_id, value.question {noted}),
 queue AS (
-  SELECT item_id, sum(given) AS given, round(coalesce(avg(dispute), 0), 6)::float8 AS dispute,
+  SELECT item_id, sum(given) AS given, round(coalesce(avg(dispute), 0)::numeric, 6)::float8 AS dispute,
          coalesce(bool_and(decided), false) AS decided
   FROM asked {pair} GROUP BY item_id HAVING {kept})
 """
@@ -162,14 +163,14 @@ def _standing(label_project: LabelProject, items: Iterable[int]) -> QuerySet[Res
 
 
 def _labels(label_project: LabelProject, items: Mapping[int, Item]) -> dict[int, list[tuple[str, str]]]:
-    """By item the text of each question that has options, and its answers counted in words: "Yes 2, No 1"."""
+    """By item the text of each question that has options, and its answers counted in words: "Yes × 2, No × 1"."""
     counts: dict[tuple[int, str], Counter[str]] = defaultdict(Counter)
     questionnaire = label_project.instrument.questionnaire
     for item, question, value in _standing(label_project, items).values_list("item_id", "question", "value"):
         counts[item, question][value_text(questionnaire[question], value, items[item].content)] += 1
     return {
         pk: [
-            (question.text, ", ".join(f"{label} {n}" for label, n in counts[pk, question.code].most_common()))
+            (question.text, ", ".join(f"{label} × {n}" for label, n in counts[pk, question.code].most_common()))
             for question in compared(label_project)
             if counts[pk, question.code]
         ]

@@ -15,6 +15,7 @@ from annotation.marking import marks
 from annotation.models import Assignment, Flag, KnownAnswer, LabelMember, LabelProject
 from annotation.querysets import simulated_annotators
 from materials.questions import count_rows, counted
+from projects.models import User
 from responses.intervals import Share, wilson_share
 from responses.querysets import MedianSeconds
 
@@ -96,9 +97,9 @@ def states(label_project: LabelProject) -> dict[str, int]:
             """SELECT count(*), count(*) FILTER (WHERE submitted = places), count(*) FILTER (WHERE submitted = 0),
                       coalesce(sum(places), 0), coalesce(sum(submitted), 0), coalesce(sum(free), 0),
                       coalesce(sum(skipped), 0)
-               FROM (SELECT count(*) AS places, count(*) FILTER (WHERE status = 'submitted') AS submitted,
-                            count(*) FILTER (WHERE status = 'free') AS free,
-                            count(*) FILTER (WHERE status = 'skipped') AS skipped
+               FROM (SELECT count(*)::int AS places, count(*) FILTER (WHERE status = 'submitted')::int AS submitted,
+                            count(*) FILTER (WHERE status = 'free')::int AS free,
+                            count(*) FILTER (WHERE status = 'skipped')::int AS skipped
                      FROM annotation_assignment
                      WHERE label_project_id = %s AND purpose = 'label' AND status <> 'invalid'
                      GROUP BY item_id) item""",
@@ -113,37 +114,35 @@ def states(label_project: LabelProject) -> dict[str, int]:
 
 def people(label_project: LabelProject) -> list[Person]:
     """By name."""
-    members = {
-        member.user_id: member
-        for member in LabelMember.objects.filter(label_project=label_project).select_related("user")
-    }
+    members = {member.user_id: member for member in LabelMember.objects.filter(label_project=label_project)}
     flags = dict(
         Flag.objects.filter(label_project=label_project).order_by().values_list("annotator").annotate(n=Count("pk"))
     )
     counts = {row["annotator"]: row for row in _counts(label_project)}
     accuracy = _accuracy(label_project)
     bots = simulated_annotators(label_project.project_id)
+    names = dict(User.objects.filter(pk__in={*members, *counts}).values_list("pk", "username"))
     nothing = {"done": 0, "skipped": 0, "left_out": 0, "holds": 0, "seconds": None}
     found = [
         Person(
             pk=pk,
-            name=counts[pk]["name"] if pk in counts else members[pk].user.get_username(),
+            name=names[pk],
             member=members.get(pk),
             flags=flags.get(pk, 0),
             accuracy=accuracy[pk],
             simulated=pk in bots and counts.get(pk, nothing)["done"] > 0,
             **{name: counts.get(pk, nothing)[name] for name in nothing},
         )
-        for pk in {*members, *counts}
+        for pk in names
     ]
     return sorted(found, key=lambda person: person.name)
 
 
-def _counts(label_project: LabelProject) -> Iterable[dict[str, Any]]:
+def _counts(label_project: LabelProject) -> Iterable[Any]:
     ordinary = Q(purpose=Assignment.Purpose.LABEL)
     return (
         Assignment.objects.filter(label_project=label_project, annotator__isnull=False)
-        .values("annotator", name=F("annotator__username"))
+        .values("annotator")
         .annotate(
             done=Count("pk", filter=ordinary & Q(status="submitted")),
             skipped=Count("pk", filter=ordinary & Q(status="skipped")),

@@ -100,8 +100,8 @@ def label_labels(request: MemberRequest, project: Project, label: str) -> HttpRe
     """Majority, Dawid-Skene and adjudicated labels side by side, and their downloads."""
     found = find(project, label)
     results = label_results.look(found)
-    number = request.GET.get("page", "1")
-    number = max(1, int(number)) if number.isascii() and number.isdigit() and len(number) < 9 else 1
+    asked = request.GET.get("page", "")
+    number = max(1, int(asked)) if asked.isascii() and asked.isdigit() and len(asked) < 9 else 1
     rows = label_results.labels(found)
     shown = list(islice(rows, (number - 1) * PAGE, number * PAGE + 1)) if rows else []
     context = _context(found, "labels") | {

@@ -30,10 +30,11 @@ MOST_DISPUTED = 20
 
 
 def compute_agreement(label_project: LabelProject) -> dict[str, Any]:
-    """Everything that the pages show, as plain values: `rows`, one a criterion, pooled ones last; and `coefficients`.
+    """Everything that the pages show, as plain values: `rows`, one a criterion, pooled ones last.
 
-    A row's `estimates` are by coefficient. Criteria have `details`: specific agreement, pairs of people with the
-    confusion of their answers, and the most disputed items. Where nothing can be computed, `reason` says why.
+    `coefficients` are those with a value, as names and titles; `undefined` the titles of the others with why. A row's
+    `estimates` are by coefficient. Criteria have `details`: specific agreement, pairs of people with the confusion of
+    their answers, and the most disputed items. Where nothing can be computed, `reason` says why.
     """
     asked = criteria(label_project)
     ratings = read_ratings(label_project, asked)
@@ -62,10 +63,16 @@ def compute_agreement(label_project: LabelProject) -> dict[str, Any]:
             rows.append(_row(criterion, found.per_criterion[criterion.code], details=details))
         if len(found.per_criterion) > 1:
             pooled.append(_pooled(group, found.pooled))
-    used = [name for name in COEFFICIENTS if any(name in row["estimates"] for row in rows)]
     places = {criterion.code: place for place, criterion in enumerate(asked)}
     rows.sort(key=lambda row: places[row["code"]])
-    return {"rows": rows + pooled, "coefficients": [(name, COEFFICIENTS[name]) for name in used]}
+    defined, undefined = [], []
+    for name, title in COEFFICIENTS.items():
+        cells = [row["estimates"][name] for row in rows if name in row["estimates"]]
+        if any(cell["value"] is not None for cell in cells):
+            defined.append((name, title))
+        elif cells:
+            undefined.append((title, cells[0]["reason"]))
+    return {"rows": rows + pooled, "coefficients": defined, "undefined": undefined}
 
 
 def _alike(asked: list[Criterion]) -> list[list[Criterion]]:
@@ -124,7 +131,10 @@ def _details(criterion: Criterion, table: pd.DataFrame, names: Mapping[int, str]
         "raters": raters,
         "left_out": len(table.columns) - len(raters),
         "pairs": _pairs(table[raters], categories),
-        "disputed": [(item, names[item], int(row.n), float(row.disagreement)) for item, row in disputed.iterrows()],
+        "disputed": [
+            (row["item"], names[row["item"]], row["n"], row["disagreement"])
+            for row in disputed.reset_index(names="item").to_dict("records")
+        ],
     }
 
 
@@ -135,12 +145,12 @@ def _pairs(table: pd.DataFrame, categories: tuple[Any, ...]) -> list[dict[str, A
     found = annotator_pairs(table, categories)
     return [
         {
-            "first": int(pair.first),
-            "second": int(pair.second),
-            "n": int(pair.n),
-            "observed": estimate_cell(Estimate(pair.observed_agreement, pair.n)),
-            "kappa": estimate_cell(Estimate(pair.cohen_kappa, pair.n, reason=pair.reason)),
-            "confusion": confusion_table(table[pair.first], table[pair.second], categories).to_numpy().tolist(),
+            "first": pair["first"],
+            "second": pair["second"],
+            "n": pair["n"],
+            "observed": estimate_cell(Estimate(pair["observed_agreement"], pair["n"])),
+            "kappa": estimate_cell(Estimate(pair["cohen_kappa"], pair["n"], reason=pair["reason"])),
+            "confusion": confusion_table(table[pair["first"]], table[pair["second"]], categories).to_numpy().tolist(),
         }
-        for pair in found[found["n"] > 0].itertuples()
+        for pair in found[found["n"] > 0].to_dict("records")
     ]

@@ -49,7 +49,7 @@ def label_rows(label_project: LabelProject) -> Iterator[dict[str, Any]]:
 def _of_criterion(criterion: Criterion, ratings: pd.DataFrame, decided: pd.DataFrame, place: int) -> pd.DataFrame:
     given = ratings[ratings["criterion"] == criterion.code]
     decisions = decided[decided["question"] == criterion.question].set_index("pk")["value"].map(criterion.value_of)
-    frame = pd.DataFrame(index=decisions.index.union(given["item"].unique()))
+    frame = pd.DataFrame(index=decisions.index.union(pd.Index(given["item"].unique())))
     frame["n"] = 0
     frame[["majority", "majority_share", "dawid_skene", "dawid_skene_probability"]] = None
     if not given.empty:

@@ -1,4 +1,4 @@
-/* The adjudicator's keys: those of the options, Enter to decide, arrows through the queue, N for names. */
+/* The adjudicator's keys: those of the options, Enter to decide, arrows through the queue, H to hide or show names. */
 
 import { Questions } from "./annotate-questions.js";
 
@@ -33,6 +33,11 @@ function press(key, target) {
   if (key === "Enter" && !target.closest("a, button, summary")) {
     form?.requestSubmit();
     return Boolean(form);
+  }
+  if (letter === "t" && questions) {
+    const field = questions.nextText();
+    field?.focus();
+    return Boolean(field);
   }
   const link = document.querySelector(`[data-key="${CSS.escape(letter)}"]`);
   link?.click();

@@ -50,7 +50,7 @@ def test_the_most_disputed_come_first_until_they_are_decided(disputed, researche
     assert queue(disputed, show="undecided") == [names[2], names[1], names[0]]
     assert queue(disputed, show="skipped") == queue(disputed, show="flagged") == [names[3]]
     rows, total = queue_page(disputed, Wanted(), page=1, size=1)
-    assert (round(rows[0].dispute), rows[0].labels[0][1], total) == (100, "Yes 1, No 1", 2)
+    assert (round(rows[0].dispute), rows[0].labels[0][1], total) == (100, "Yes × 1, No × 1", 2)
     decide(label_project=disputed, item=thrice, values={"plausible": "yes"}, seen=0, by=researcher)
     assert queue(disputed, question="plausible") == []
     assert queue(disputed) == [names[2], names[1]]  # of the three criteria two are open
