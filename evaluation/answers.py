@@ -5,6 +5,7 @@ from django.db.models import QuerySet
 from evaluation.parameters import ReportError, Selection
 from responses.models import RespondentKind, Response
 from responses.querysets import of_completed_sessions
+from responses.sources import ordinary
 
 _WHO = {"all": "real or simulated people", "real": "real people", "simulated": "simulated people"}
 
@@ -16,8 +17,9 @@ def of_people(selection: Selection) -> QuerySet[Response]:
 
 
 def of_every_session(selection: Selection) -> QuerySet[Response]:
-    """The same with people who did not finish their session or failed its attention check."""
-    people = _answers(selection).filter(respondent__kind__in=selection.parameters.kinds)
+    """The same with people who did not finish their session or failed its attention check; without answers that train
+    or check annotators."""
+    people = ordinary(_answers(selection).filter(respondent__kind__in=selection.parameters.kinds))
     if selection.parameters.people != "all":
         people = people.filter(respondent__simulated=selection.parameters.people == "simulated")
     return people

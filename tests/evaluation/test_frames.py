@@ -6,10 +6,13 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from annotation.models import Assignment
+from annotation.services import create_label_project, submit
 from evaluation.frames import Frames, read_frames
 from evaluation.parameters import ReportError, parse_parameters, select
 from llm.models import Call, Endpoint, Job
 from materials.models import Item
+from projects.models import User
 from responses.services import get_condition
 from tests.evaluation.conftest import Paired
 
@@ -52,6 +55,19 @@ def test_superseded_answers_do_not_count(answered: Paired, parameters: dict[str,
     answered.record([(answered.person("a"), 0, "personal", "preference")], option_order="culture|preference")
     people = frames_of(answered, parameters, questions=["personal"]).people
     assert totals(people, "item") == {"scenarios-0": (3, 1), "scenarios-1": (3, 1)}
+
+
+@pytest.mark.parametrize(("purpose", "n"), [("label", 1), ("training", 0), ("gold", 0), ("attention", 0)])
+def test_answers_that_train_or_check_annotators_do_not_count(
+    paired: Paired, parameters: dict[str, Any], annotator: User, purpose: str, n: int
+):
+    labelling = create_label_project(
+        project=paired.project, name="Labels", dataset=paired.dataset, instrument=paired.instrument, by=None
+    )
+    place = labelling.assignments.order_by("rank").first()
+    submit(place, annotator, {"personal": "culture", "norm": "culture"})
+    Assignment.objects.filter(pk=place.pk).update(purpose=purpose)
+    assert frames_of(paired, parameters, kinds=["annotator"], people="all").people["n"].sum() == 2 * n
 
 
 @pytest.mark.parametrize(("people", "expected"), [("all", 5), ("real", 1), ("simulated", 4)])
