@@ -217,7 +217,7 @@ def _answer(person: Client, path: str | None, times: int) -> str | None:
 def _give(label_project: LabelProject, user: User, count: int) -> None:
     """Let this person have submitted so many of the free places, one a second."""
     free = Assignment.objects.filter(label_project=label_project, status="free").order_by("rank").values("pk")[:count]
-    finished = Now() - ExpressionWrapper(timedelta(seconds=1) * (count - F("rank")), DurationField())
+    finished = Now() - ExpressionWrapper((count - F("rank")) * timedelta(seconds=1), DurationField())
     Assignment.objects.filter(pk__in=free).update(
         status="submitted", annotator=user, opened_at=finished, finished_at=finished
     )
