@@ -37,7 +37,7 @@ def with_audits(suggested: Mapping[str, Any], answers: Mapping[str, Any]) -> dic
     """The answers that the verdicts amount to: the model's where it is right, the person's own where it is wrong.
 
     >>> with_audits({"a": "yes", "b": "no"}, {"audit:a": "right", "audit:b": "wrong", "a": "no", "b": "yes"})
-    {'a': 'yes', 'b': 'yes'}
+    {'b': 'yes', 'a': 'yes'}
     """
     verdicts = {code: answers.get(audit_key(code)) for code in suggested}
     own = {code: value for code, value in answers.items() if verdicts.get(code, WRONG) == WRONG}

@@ -199,7 +199,8 @@ def _answers(
 ) -> list[Answer]:
     project = place.label_project.project
     factors = {code: _factors(place, code) for code in values}
-    conditions = {key: get_condition(project=project, factors=dict(key)) for key in set(factors.values())}
+    # In one order for everybody: two who make the same new conditions in different ones would deadlock.
+    conditions = {key: get_condition(project=project, factors=dict(key)) for key in sorted(set(factors.values()))}
     return [
         Answer(
             respondent_id=respondent.pk,

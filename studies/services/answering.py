@@ -211,7 +211,7 @@ def _item(screen: Screen, values: Mapping[str, Any], now: datetime) -> list[str]
     shown = {code: "|".join(order) for code, order in screen.orders.items()}
     conditions = {
         order: get_condition(project=study.project, factors={"option_order": order} if order else {})
-        for order in {shown.get(code, "") for code in values}
+        for order in sorted({shown.get(code, "") for code in values})  # in one order for all, or two would deadlock
     }
     seconds = (now - screen.shown_at).total_seconds() if screen.shown_at else None
     record_many(

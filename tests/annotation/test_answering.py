@@ -210,3 +210,21 @@ def test_a_submitted_item_cannot_be_skipped(make_label_project, annotator):
     submit(place, annotator, answers())
     with pytest.raises(ValueError, match="already submitted"):
         skip(place, annotator, "too late")
+
+
+def test_new_conditions_are_made_in_the_same_order_by_everybody(make_label_project, annotator, monkeypatch):
+    options = [{"code": code, "text": code} for code in "abcdef"]
+    questions = [
+        {"kind": "choice", "code": f"q{n}", "text": "Which?", "randomise": True, "options": options} for n in range(6)
+    ]
+    held = claim_next(make_label_project(questions=questions), annotator)
+    made = []
+    monkeypatch.setattr(
+        "annotation.services.answering.get_condition",
+        lambda *, project, factors: (
+            made.append(tuple(factors.items())) or get_condition(project=project, factors=factors)
+        ),
+    )
+    submit(held, annotator, {f"q{n}": "a" for n in range(6)})
+    assert len(made) == 6
+    assert made == sorted(made)
