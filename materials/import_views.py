@@ -13,7 +13,7 @@ from materials import importing_runs as runs
 from materials.import_forms import PlanForm, SourceForm, UploadForm
 from materials.importing import MAX_FAULTS
 from materials.models import ImportRun
-from materials.reading_faults import SourceError
+from materials.reading_faults import SourceError, displayable
 from materials.reading_plan import Plan, Source
 from materials.reading_source import FORMATS, is_named_otherwise
 from projects.access import MANAGERS, MemberRequest, project_view
@@ -188,7 +188,7 @@ def _examples(sample: runs.Sample, column: str) -> list[str]:
 
 
 def _shown(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return displayable(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str))
 
 
 def _no_formula(text: str) -> str:

@@ -22,7 +22,7 @@ from materials.importing_upload import open_upload, store_upload
 from materials.models import ImportRun
 from materials.reading import read_items, read_rows, row_count, unique_columns, usual_id_column
 from materials.reading_excel import sheet_names
-from materials.reading_faults import Fault, SourceError
+from materials.reading_faults import NO_CHARACTER, Fault, SourceError
 from materials.reading_plan import Column, Plan, Source
 from materials.reading_source import find_encoding, find_source
 from materials.reading_text import Row
@@ -104,7 +104,8 @@ def look(run: ImportRun, source: Source, rows: int = SAMPLE_ROWS) -> Sample:
         except SourceError as error:
             entries.append(Fault(0, "", str(error)))
     found = [entry for entry in entries if not isinstance(entry, Fault)]
-    columns = list(dict.fromkeys(name for _, content in found for name in content))
+    names = dict.fromkeys(name for _, content in found for name in content)
+    columns = [name for name in names if not NO_CHARACTER.search(name)]  # the check says which rows have others
     return Sample(columns, found, [entry for entry in entries if isinstance(entry, Fault)], sheets)
 
 

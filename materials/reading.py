@@ -13,7 +13,7 @@ from itertools import chain, combinations, islice
 from typing import IO, Any
 
 from materials.reading_excel import WrongCell, excel_rows, sheet_rows
-from materials.reading_faults import Fault, SourceError
+from materials.reading_faults import NO_CHARACTER, Fault, SourceError
 from materials.reading_plan import Mapper, Plan, Source
 from materials.reading_source import find_source
 from materials.reading_text import Row, csv_cells, json_array_rows, json_line_rows
@@ -24,6 +24,7 @@ ID_COLUMN_WORDS = "external_id, id or item_id"
 MAX_ITEM_CHARACTERS = 1_000_000
 MAX_ID_CHARACTERS = 200
 CONTENT_ID_CHARACTERS = 20
+NOT_STORED = "a character that cannot be stored (NUL or half a surrogate pair)"
 SAMPLE_ROWS = 500
 SHORT_CHARACTERS = 60
 
@@ -200,17 +201,15 @@ def _storable_json(row: int, content: Mapping[str, Any]) -> str:
             if not _is_unicode(cell):
                 raise ItemFaultError(row, ascii(column), "half of a surrogate pair is not a character; remove it.")
             if "\\u0000" in cell.replace("\\\\", ""):
-                raise ItemFaultError(row, column.replace("\x00", ""), "a NUL character cannot be stored; remove it.")
+                raise ItemFaultError(row, column, "a NUL character cannot be stored; remove it.")
     return text
 
 
 def _checked_id(row: int, external_id: str, column: str) -> str:
     if len(external_id) > MAX_ID_CHARACTERS:
         raise ItemFaultError(row, column, f"the id is longer than {MAX_ID_CHARACTERS} characters.")
-    if "\x00" in external_id or not _is_unicode(external_id):
-        raise ItemFaultError(
-            row, column, "the id holds a character that cannot be stored (NUL or half a surrogate pair)."
-        )
+    if NO_CHARACTER.search(external_id):
+        raise ItemFaultError(row, column, f"the id holds {NOT_STORED}.")
     return external_id
 
 
@@ -272,6 +271,8 @@ def _header_faults(row: int, names: list[str]) -> Iterator[Fault]:
     for position, name in enumerate(names, start=1):
         if not name:
             yield Fault(row, str(position), "the column has no name; give it one.")
+        elif NO_CHARACTER.search(name):
+            yield Fault(row, str(position), f"the column name {name} holds {NOT_STORED}; rename it.")
         elif name in names[: position - 1]:
             yield Fault(row, str(position), f"the column name {name} stands there twice; rename one of them.")
 

@@ -16,6 +16,9 @@ from materials.reading_faults import SourceError
 
 MAX_UNPACKED_BYTES = 2 << 30
 MAX_TEXT_BYTES = 256 << 20  # of the table of texts, which is held in memory
+MAX_LAYOUT_BYTES = 16 << 20  # of formats and lists of sheets, likewise
+LAYOUT = ("styles.xml", "workbook.xml", ".rels", "[Content_Types].xml")
+MAX_ROWS = 1 << 20  # of a sheet in Excel; a row's number is what the file says, and rows up to it are stepped through
 MAX_RATIO = 200
 FREE_BYTES = 50 << 20  # below this nothing is a bomb
 FORMULA = re.compile(rb"<(?:\w+:)?f[ >/]")
@@ -51,6 +54,7 @@ def check_workbook(archive: zipfile.ZipFile) -> None:
     packed = sum(entry.compress_size for entry in entries)
     unpacked = sum(entry.file_size for entry in entries)
     texts = sum(entry.file_size for entry in entries if entry.filename.endswith("sharedStrings.xml"))
+    layout = sum(entry.file_size for entry in entries if entry.filename.endswith(LAYOUT))
     if unpacked > MAX_UNPACKED_BYTES or (unpacked > FREE_BYTES and unpacked > MAX_RATIO * packed):
         raise SourceError(
             f"The workbook unpacks from {packed / 1e6:,.1f} to {unpacked / 1e6:,.0f} MB, which is more than is read; "
@@ -58,6 +62,8 @@ def check_workbook(archive: zipfile.ZipFile) -> None:
         )
     if texts > MAX_TEXT_BYTES:
         raise SourceError(f"The workbook holds {texts / 1e6:,.0f} MB of text; save the sheet as CSV.")
+    if layout > MAX_LAYOUT_BYTES:
+        raise SourceError(f"The workbook holds {layout / 1e6:,.0f} MB of formats; save the sheet as CSV.")
 
 
 def sheet_names(file: IO[bytes]) -> list[str]:
@@ -79,6 +85,8 @@ def excel_rows(file: IO[bytes], sheet: str) -> Iterator[tuple[int, list[Any]]]:
     formulas = _cells(_open(file, data_only=False), sheet) if _has_formulas(file) else repeat(())
     try:
         for number, (cells, written) in enumerate(zip(values, formulas, strict=False), start=1):
+            if number > MAX_ROWS:
+                raise SourceError(f"The sheet has rows past {MAX_ROWS:,}, the last that Excel has; save it as CSV.")
             row = [_value(cell) for cell in cells]
             for position, cell in enumerate(written):
                 if cell.data_type == "f" and cells[position].value is None:

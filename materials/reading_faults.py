@@ -2,17 +2,37 @@
 
 import json
 import math
+import re
 from dataclasses import dataclass
 from typing import Any
+
+NO_CHARACTER = re.compile("[\x00\ud800-\udfff]")  # PostgreSQL stores neither NUL nor half a surrogate pair
+MAX_DIGITS = 308  # of a whole number; more are no float
+
+
+def displayable(text: str) -> str:
+    """The text with a replacement character for each that can be neither stored nor sent.
+
+    >>> displayable("a\\x00b")
+    'a�b'
+    """
+    return NO_CHARACTER.sub("\ufffd", text)
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Fault:
-    """What is wrong and where; row 0 is the file as a whole, column "" the row as a whole."""
+    """What is wrong and where; row 0 is the file as a whole, column "" the row as a whole.
+
+    Both texts quote the file, and hold only what can be stored and shown.
+    """
 
     row: int
     column: str
     what: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "column", displayable(self.column))
+        object.__setattr__(self, "what", displayable(self.what))
 
     def __str__(self) -> str:
         place = [f"row {self.row}"] if self.row else []
@@ -53,4 +73,12 @@ def _finite(text: str) -> float:
     return number
 
 
-DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_no_constant, parse_float=_finite)
+def _whole(text: str) -> int:
+    if len(text) > MAX_DIGITS:
+        raise ValueError(f"the number {text[:40]}… is too large.")
+    return int(text)
+
+
+DECODER = json.JSONDecoder(
+    object_pairs_hook=_unique_keys, parse_constant=_no_constant, parse_float=_finite, parse_int=_whole
+)

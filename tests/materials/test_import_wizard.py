@@ -291,3 +291,25 @@ def test_another_projects_imports_are_out_of_reach(client: Client, project: Proj
     ImportRun.objects.update(project=Project.objects.create(name="Other", slug="other"))
     for name in ("import_run", "import_columns", "import_live", "import_faults", "import_plan"):
         assert client.get(reverse(name, args=[project.slug, run.pk])).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "types"),
+    [
+        ("a.csv", "id,a\x00b\n1,x\n", []),
+        ("a.csv", "id,n\n1,2\x00\n", ["keep", "number"]),
+        ("a.jsonl", '{"id": "1", "\\ud800": "x"}\n', ["keep"]),
+        ("a.jsonl", '{"id": "1", "n": "2\\ud800"}\n', ["keep", "number"]),
+        ("a.jsonl", '{"id": "1", "a\\u0000": "x"}\n', ["keep"]),
+    ],
+)
+def test_what_cannot_be_stored_is_a_fault_and_no_error(
+    client: Client, project: Project, name: str, data: str, types: list[str]
+):
+    run = begin(project, data, name)
+    assert client.get(url("import_columns", run)).status_code == 200
+    names = zip(["id", "n"], types, strict=False)
+    chosen = columns(*(column(name, type, is_id="on" if name == "id" else "") for name, type in names))
+    page = client.post(url("import_columns", run), chosen, follow=True)
+    assert "\ufffd" in page.content.decode() or "surrogate" in page.content.decode()
+    assert not Item.objects.exists()

@@ -57,6 +57,9 @@ FAULTS = [
     ("items.csv", "id,a\n1,2\n2\n3,4,5\n", [(3, "2", "1 cells, the first row 2"), (4, "3", "3 cells")]),
     ("items.csv", "id,a,a,\n1,2,3,4\n", [(1, "3", "twice"), (1, "4", "no name")]),
     ("items.csv", "id,a\n1,x\x00y\n", [(2, "a", "NUL")]),
+    ("items.csv", "id,a\x00b\n1,x\n", [(1, "2", "a�b holds a character that cannot be stored")]),
+    ("items.jsonl", '{"id": 1, "a\\u0000": 2}\n', [(1, "a�", "NUL")]),
+    ("items.jsonl", '{"id": 1, "n": ' + "9" * 5000 + "}\n", [(1, "", "9… is too large")]),
     ("items.csv", 'id,a\n1,"open\n2,x\n', [(2, "", "not valid CSV")]),
     ("items.csv", b"id,a\n1,caf\xe9\n2,\xff\n", [(2, "", "line 2, byte 6: 0xe9"), (3, "", "line 3, byte 3: 0xff")]),
     ("items.csv", "name,a\nx,2\ny,2\n", [(0, "", "name differs in every row read, so give name as the ID column")]),
@@ -220,6 +223,26 @@ def test_a_workbook_that_unpacks_to_much_more_is_refused():
         archive.writestr("xl/workbook.xml", "<workbook/>")
         archive.writestr("xl/worksheets/sheet1.xml", " " * (60 << 20))
     assert "unpacks from" in str(read(out.getvalue(), "items.xlsx")[0])
+
+
+@pytest.mark.parametrize(
+    ("part", "old", "new", "what"),
+    [
+        ("xl/worksheets/sheet1.xml", b'<row r="2">', b'<row r="2000000000">', "rows past 1,048,576"),
+        ("xl/styles.xml", b"</styleSheet>", b"<!--" + bytes(2) * (9 << 20) + b"--></styleSheet>", "MB of formats"),
+    ],
+)
+def test_a_workbook_that_would_take_for_ever_to_read_is_refused(part: str, old: bytes, new: bytes, what: str):
+    out = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(workbook(["id"], ["a"]))) as given,
+        zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as made,
+    ):
+        for name in given.namelist():
+            content = given.read(name)
+            made.writestr(name, content.replace(old, new) if name == part else content)
+    (fault,) = read(out.getvalue(), "items.xlsx")
+    assert what in str(fault)
 
 
 def test_parquet_keeps_numbers_lists_and_objects():
