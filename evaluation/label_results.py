@@ -25,6 +25,7 @@ COLUMNS = (  # of aggregated labels
     "dawid_skene",
     "dawid_skene_probability",
     "adjudicated",
+    "simulated",
 )
 COMPUTE = "evaluation.tasks.compute_label_results"
 FORM = 1  # of what is kept; raise it when that changes

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from annotation.models import Decision, LabelProject
+from annotation.querysets import simulated_annotators
 from evaluation.label_ratings import Criterion, criteria, read_ratings
 from evaluation.label_results import COLUMNS
 from evaluation.metrics.labels import dawid_skene, majority_labels
@@ -19,9 +20,11 @@ def aggregated_labels(label_project: LabelProject) -> pd.DataFrame:
     `question` is the criterion's code. `n` counts the answers; it is missing for decisions on questions without fixed
     options. A label is None where nobody answered, and the majority's and Dawid-Skene's also where
     options are tied. `adjudicated` is the latest decision and is never used for the others.
+    `simulated` says whether a bot's answer is among the n.
     """
     asked = criteria(label_project)
     ratings = read_ratings(label_project, asked)
+    ratings["simulated"] = ratings["rater"].isin(simulated_annotators(label_project.project_id))
     decided = _decisions(label_project)
     items = pd.DataFrame.from_records(
         list(
@@ -50,13 +53,14 @@ def _of_criterion(criterion: Criterion, ratings: pd.DataFrame, decided: pd.DataF
     given = ratings[ratings["criterion"] == criterion.code]
     decisions = decided[decided["question"] == criterion.question].set_index("pk")["value"].map(criterion.value_of)
     frame = pd.DataFrame(index=decisions.index.union(pd.Index(given["item"].unique())))
-    frame["n"] = 0
+    frame["n"], frame["simulated"] = 0, False
     frame[["majority", "majority_share", "dawid_skene", "dawid_skene_probability"]] = None
     if not given.empty:
         table = ratings_matrix(given, item="item", rater="rater", value="value")
         majority = majority_labels(table, criterion.categories, ties="undefined")
         estimated = dawid_skene(table, criterion.categories).labels
         frame["n"] = majority["n"].reindex(frame.index, fill_value=0)
+        frame["simulated"] = given.groupby("item")["simulated"].any().reindex(frame.index, fill_value=False)
         frame["majority"], frame["majority_share"] = majority["label"], majority["share"]
         frame["dawid_skene"], frame["dawid_skene_probability"] = estimated["label"], estimated["probability"]
     frame["adjudicated"] = decisions
@@ -76,4 +80,4 @@ def _decisions(label_project: LabelProject) -> pd.DataFrame:
 def _open_decisions(decided: pd.DataFrame, asked: list[Criterion]) -> pd.DataFrame:
     """Decisions on questions without fixed options, for which nothing else can be computed."""
     others = decided[~decided["question"].isin([criterion.question for criterion in asked])]
-    return others.rename(columns={"value": "adjudicated"}).assign(place=len(asked))
+    return others.rename(columns={"value": "adjudicated"}).assign(place=len(asked), simulated=False)

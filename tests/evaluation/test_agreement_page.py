@@ -123,6 +123,17 @@ def test_a_confusion_leads_to_its_items(labelled, researcher, client_as):
     )
 
 
+def test_labels_that_rest_on_a_bot_say_so(project, labelled, researcher, client_as):
+    assert not aggregated_labels(labelled)["simulated"].any()
+    ana = User.objects.get(username="ana")
+    project.respondents.filter(key=f"annotator:{ana.pk}").update(simulated=True)
+    assert aggregated_labels(labelled)["simulated"].all()
+    build_label_results(labelled.pk)
+    for page in ("label_labels", "label_agreement"):
+        shown = client_as(researcher).get(reverse(page, args=[project.slug, labelled.slug])).content.decode()
+        assert "badge-simulated" in shown
+
+
 def test_a_fault_is_told_on_the_page(labelled, researcher, client_as):
     fault = mock.patch("evaluation.label_building.compute_agreement", side_effect=ZeroDivisionError)
     with fault, pytest.raises(ZeroDivisionError):
@@ -152,6 +163,7 @@ def test_downloads_are_of_the_latest_answers_and_safe_in_spreadsheets(labelled, 
         "dawid_skene": "yes",
         "dawid_skene_probability": pytest.approx(1.0, abs=0.01),
         "adjudicated": None,
+        "simulated": False,
     }
     assert client.get(reverse("label_labels_file", args=[*names, "exe"])).status_code == 404
     assert labelled.project.audit_events.filter(action="labels exported").count() == 2
