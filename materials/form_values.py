@@ -11,15 +11,23 @@ def form_value(question: Any, name: str, form: QueryDict) -> Any:
     """What a form says for the question whose fields have this name; None when none of them was sent.
 
     multi: the chosen options, maybe none. rank: a place for each option that was given one, in fields named
-    `name:option`. best_worst: options in the fields `name:best` and `name:worst`. All others: a text, as it was typed.
+    `name:option`. best_worst: options in the fields `name:best` and `name:worst`. text, span: a text, as it was typed.
+    All others: a text too, but a list when several were sent, so that none of them is taken for the answer.
     """
     if question.kind == "multi":
         return [clean_text(str(value)) for value in form.getlist(name)]
     if question.kind in ("rank", "best_worst"):
         parts = (BEST, WORST) if question.kind == "best_worst" else option_codes(question)
-        given = {part: clean_text(str(form[f"{name}:{part}"])) for part in parts if f"{name}:{part}" in form}
+        given = {part: _only(form, f"{name}:{part}") for part in parts if f"{name}:{part}" in form}
         return {part: value for part, value in given.items() if value} if given else None
-    return clean_text(str(form[name])) if name in form else None
+    if name not in form:
+        return None
+    return clean_text(str(form[name])) if question.kind in ("text", "span") else _only(form, name)
+
+
+def _only(form: QueryDict, name: str) -> str | list[str]:
+    given = list(dict.fromkeys(clean_text(str(value)) for value in form.getlist(name)))
+    return given[0] if len(given) == 1 else given
 
 
 def clean_text(text: str) -> str:

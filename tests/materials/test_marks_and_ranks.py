@@ -236,3 +236,27 @@ def test_answers_in_words():
     span = {"start": 4, "end": 6, "label": "view"}
     assert value_text(MARKS, [span], {"reply": TEXT}) == "Opinion: “🍵🍵”"
     assert value_text(MARKS, [], {"reply": TEXT}) == "nothing marked"
+
+
+SINGLE = parse_questions(
+    [
+        {"kind": "choice", "code": "choice", "text": "?", "options": OPTIONS},
+        {"kind": "scale", "code": "scale", "text": "?"},
+        {"kind": "pairwise", "code": "pair", "text": "?", "first_field": "x", "second_field": "y"},
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "form"),
+    [
+        (SINGLE.questions[0], "answer_choice=a&answer_choice=b"),
+        (SINGLE.questions[1], "answer_scale=1&answer_scale=2"),
+        (SINGLE.questions[2], "answer_pair=first&answer_pair=second"),
+        (TOP, "answer_top:a=1&answer_top:b=2&answer_top:a=2"),
+        (ENDS, "answer_ends:best=a&answer_ends:worst=b&answer_ends:worst=c"),
+    ],
+)
+def test_two_values_where_one_is_asked_for_are_refused(question, form):
+    with pytest.raises(AnswerError):
+        check_value(question, form_value(question, PREFIX + question.code, QueryDict(form)))
