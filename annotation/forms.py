@@ -22,6 +22,7 @@ MATERIAL_SECTIONS = (
     ("Guidelines", "", ("guidelines",)),
     ("How often, in which order", "", ("overlap", "calibration_size", "calibration_overlap", "order", "seed")),
 )
+MARKDOWN = "(Markdown)"  # at the end of a line that names a field to show
 EXAMPLE = "example"  # of the guidelines, beside the purposes of known answers
 SETTING_SECTIONS = (
     ("Who labels", "", ("members_only", "cap", "break_every", "lease_minutes")),
@@ -177,7 +178,7 @@ class LabelProjectForm(SettingsForm):
         required=False,
         widget=forms.Textarea(attrs={"rows": 4}),
         help_text="One field of the item a line, with its heading after a colon, for example “scenario: Scenario”. "
-        "Empty shows every field.",
+        "“(Markdown)” at its end shows its texts as Markdown, with code and formulas. Empty shows every field.",
     )
 
     class Meta(SettingsForm.Meta):
@@ -212,8 +213,12 @@ class LabelProjectForm(SettingsForm):
     def clean_fields_shown(self) -> list[Any]:
         chosen: list[Any] = []
         for line in filter(str.strip, self.cleaned_data["fields_shown"].splitlines()):
-            name, _, label = (part.strip() for part in line.partition(":"))
-            chosen.append({"field": name, "label": label} if label else name)
+            plain = line.strip().removesuffix(MARKDOWN)
+            name, _, label = (part.strip() for part in plain.partition(":"))
+            entry = {"label": label} if label else {}
+            if plain != line.strip():
+                entry["format"] = "markdown"
+            chosen.append({"field": name, **entry} if entry else name)
         return chosen
 
     def clean(self) -> dict[str, Any]:

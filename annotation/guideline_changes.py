@@ -7,7 +7,7 @@ from typing import Any
 from annotation.models import Guidelines, LabelProject
 from projects.markdown import render_markdown
 from projects.text_diff import Line, text_diff
-from responses.showing import value_text
+from responses.showing import answers_in_words
 
 MOST_VERSIONS = 50
 
@@ -40,10 +40,7 @@ def shown_examples(label_project: LabelProject, guidelines: Guidelines | None) -
     for example in examples:
         item = items.get(example["item"])
         content = item.content if item else {}
-        answers = [
-            (questionnaire[code].text, value_text(questionnaire[code], value, content))
-            for code, value in example["answers"].items()
-        ]
+        answers = answers_in_words(questionnaire, example["answers"], content)
         why = render_markdown(example["why"])
         shown.append(ShownExample(example["item"], item.pk if item else None, answers, why))
     return shown

@@ -1,7 +1,7 @@
 """What the annotator's pages show: an item with its questions, a training item's feedback, guidelines, own answers."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from projects.markdown import render_markdown
 from projects.models import User
 from responses.models import Response, SourceKind
 from responses.querysets import standing_values
-from responses.showing import value_text
+from responses.showing import answers_in_words, value_text
 
 TITLE_LENGTH = 80  # characters of an item's text in a list
 
@@ -68,7 +68,7 @@ def item_page(
         "questions": questions,
         "changing": submitted if changing is None else changing,
         "errors": [
-            {"text": f"{shown.question.legend} {shown.question.error}", "target": shown.question.name}
+            {"text": f"{shown.question.legend}: {shown.question.error}", "target": shown.question.name}
             for shown in questions
             if shown.question.error
         ],
@@ -148,19 +148,20 @@ def feedback_page(place: Assignment, user: User, judged: Judged) -> dict[str, An
     questionnaire, content = place.label_project.instrument.questionnaire, place.item.content
     given = standing_values(SourceKind.ASSIGNMENT, place.pk)
 
-    def words(code: str, value: Any) -> str:
-        return value_text(questionnaire[code], value, content)
+    def words(question: Any, value: Any) -> str:
+        return value_text(question, value, content)
 
     return _item(place, place.orders) | {
         "place": place,
         "marked": [
             Marked(
-                text=questionnaire[code].text,
-                given=words(code, given[code]) if code in given else "no answer",
-                right=right,
-                right_answers=" or ".join(words(code, value) for value in judged.right_answers[code]),
+                text=question.text,
+                given=words(question, given[question.code]) if question.code in given else "no answer",
+                right=judged.right[question.code],
+                right_answers=" or ".join(words(question, value) for value in judged.right_answers[question.code]),
             )
-            for code, right in judged.right.items()
+            for question in questionnaire.questions
+            if question.code in judged.right
         ],
         "why": render_markdown(judged.why),
         "previous": Assignment.objects.before(place, user),
@@ -192,13 +193,9 @@ def guidelines_page(label_project: LabelProject, guidelines: Guidelines | None) 
 
 
 def _example(label_project: LabelProject, item: Item, entry: Mapping[str, Any]) -> Example:
-    questionnaire = label_project.instrument.questionnaire
     return Example(
         parts=item_parts(item.content, label_project.item_fields),
-        answers=[
-            (questionnaire[code].text, value_text(questionnaire[code], value, item.content))
-            for code, value in entry["answers"].items()
-        ],
+        answers=answers_in_words(label_project.instrument.questionnaire, entry["answers"], item.content),
         why=render_markdown(entry["why"]),
     )
 
@@ -231,10 +228,5 @@ def _title(place: Assignment) -> str:
 
 
 def _answers(place: Assignment, values: Mapping[str, Any]) -> str:
-    questions: Iterable[Any] = place.label_project.instrument.questionnaire.questions
-    given = (
-        value_text(question, values[question.code], place.item.content)
-        for question in questions
-        if question.code in values
-    )
-    return " · ".join(given)
+    given = answers_in_words(place.label_project.instrument.questionnaire, values, place.item.content)
+    return " · ".join(answer for _, answer in given)

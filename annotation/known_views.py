@@ -99,10 +99,12 @@ def label_right(request: MemberRequest, project: Project, label: str, pk: int) -
     if posted and form.is_valid():
         checked = check_answers(questionnaire, typed, item.content)
         # Whether an answer is known is the researcher's to say: questions may be left out.
-        errors = {code: error for code, error in checked.errors.items() if typed.get(code) not in (None, "", [], {})}
+        given = {code for code, value in typed.items() if value not in (None, "", [], {})}
+        errors = {code: error for code, error in checked.errors.items() if code in given}
+        right = {code: value for code, value in checked.values.items() if code in given}
         if not errors:
             try:
-                page = _keep_right(request, label_project, item, checked.values, form.cleaned_data)
+                page = _keep_right(request, label_project, item, right, form.cleaned_data)
                 return redirect(page, slug=project.slug, label=label)
             except services.LabelProjectError as error:
                 form.add_error(None, str(error))

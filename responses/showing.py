@@ -25,6 +25,17 @@ def value_text(question: Any, value: Any, content: Mapping[str, Any]) -> str:
     return ", ".join(option_label(question, str(entry), content) or str(entry) for entry in values) or "none of them"
 
 
+def answers_in_words(
+    questionnaire: Any, values: Mapping[str, Any], content: Mapping[str, Any]
+) -> list[tuple[str, str]]:
+    """Text and answer of each question that has a value, in the order in which the questions are asked."""
+    return [
+        (question.text, value_text(question, values[question.code], content))
+        for question in questionnaire.questions
+        if question.code in values
+    ]
+
+
 def badges(respondent: Respondent) -> list[str]:
     """Kinds for templates/components/badge.html; simulated people and the demo model are always marked."""
     if respondent.kind == RespondentKind.MODEL:

@@ -114,14 +114,14 @@ def test_setting_up_by_the_form_and_closing(project, researcher, client_as, make
     assert refused.context["form"].errors["fields_shown"] == [
         "No item of Scenarios has a field 'othr'; there are other, text."
     ]
-    data["fields_shown"] = "text: Scenario\nother"
+    data["fields_shown"] = "text: Scenario (Markdown)\nother"
     preview = client.post(new, data | {"name": "", "preview": "1"}, headers={"HX-Request": "true"})
     assert "Tea?" in preview.content.decode()
     assert "<html" not in preview.content.decode()
     assert not LabelProject.objects.exists()
     assert client.post(new, data | {"calibration_overlap": 4}).status_code == 302
     made = LabelProject.objects.get()
-    assert made.item_fields == [{"field": "text", "label": "Scenario"}, "other"]
+    assert made.item_fields == [{"field": "text", "label": "Scenario", "format": "markdown"}, "other"]
     assert made.pass_mark == 0.8
     assert made.assignments.count() == 3 * 2 + 2 * 4
     assert client.post(new, data | {"calibration_overlap": 4}).status_code == 422  # the name is taken
@@ -192,3 +192,24 @@ def test_an_item_answered_as_it_should_be_is_an_example_or_known(make_label_proj
     client.post(reverse("label_right", args=[*slugs, second.pk]), {"purpose": "gold", "answer_plausible": "yes"})
     known = label_project.known_answers.get()
     assert (known.item, known.purpose, known.answers) == (second, "gold", {"plausible": ["yes"]})
+
+
+def test_examples_are_answered_in_the_order_of_the_questions_and_what_is_left_empty_is_not_right(
+    make_label_project, annotator, researcher, client_as
+):
+    options = [{"code": code, "text": f"Tone {code}"} for code in ("warm", "curt")]
+    questions = [
+        {"kind": "choice", "code": "tone", "text": "Which tone?", "options": options},
+        {"kind": "multi", "code": "tones", "text": "Which others?", "options": options, "required": False},
+        {"kind": "scale", "code": "fit", "text": "How fitting?"},
+    ]
+    label_project = make_label_project(n=2, questions=questions)
+    slugs = [label_project.project.slug, label_project.slug]
+    item = label_project.dataset.items.first()
+    client = client_as(researcher)
+    filled = {"purpose": "example", "answer_tone": "curt", "answer_fit": "4"}
+    client.post(reverse("label_right", args=[*slugs, item.pk]), filled)
+    assert label_project.guidelines.get().examples[0]["answers"] == {"tone": "curt", "fit": 4}
+    for reader, name in ((researcher, "label_guidelines_versions"), (annotator, "label_guidelines")):
+        page = client_as(reader).get(reverse(name, args=slugs)).content.decode()
+        assert 0 < page.index("Which tone?") < page.index("How fitting?")
