@@ -40,6 +40,11 @@ export class Questions {
     for (const question of this.all) question.toggleAttribute("data-active", question === active);
   }
 
+  /** The question that has the element, or whose passages are marked in it. */
+  having(element) {
+    return this.all.find((question) => question.contains(element) || this.helpers.get(question)?.text === element);
+  }
+
   turnTo(question) {
     this.chosen = question;
     this.update();
@@ -47,7 +52,7 @@ export class Questions {
 
   /** After an answer the mark moves on, unless several options may be chosen or everything is answered. */
   moveOn(question) {
-    const more = this.asked.some((other) => other.querySelector(OPTIONS) && !this.#answered(other));
+    const more = this.asked.some((other) => other.querySelector(`${OPTIONS}, ${KEYED}`) && !this.#answered(other));
     const stays = question.dataset.kind === "multi" || !this.#answered(question) || !more;
     this.chosen = stays ? question : null;
     this.update();

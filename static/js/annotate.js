@@ -220,8 +220,12 @@ frame.addEventListener("input", (event) => {
 });
 
 frame.addEventListener("focusin", (event) => {
-  const question = event.target.closest("[data-question]");
-  if (question && event.target.matches(":focus-visible")) questions.turnTo(question);
+  const question = questions.having(event.target);
+  if (question && event.target.matches(":focus-visible, [data-marked]")) questions.turnTo(question);
+});
+
+frame.addEventListener("focusout", (event) => {
+  if (event.target.matches("[data-marked]")) questions.turnTo(null);
 });
 
 document.addEventListener("visibilitychange", () => {

@@ -138,3 +138,39 @@ def test_marks_survive_a_reload_and_the_mouse_selects(page: Page, work: Callable
     expect(page.locator("[data-marks]")).to_contain_text("It cools.")
     start = REPLY.index("It cools")
     assert page.locator("textarea[name='answer_marks']").input_value() == f"fact {start}-{start + 9}: It cools."
+
+
+def test_the_same_digits_serve_each_question_in_turn_and_the_text_to_mark(
+    page: Page,
+    project: Project,
+    make_dataset: Callable[..., Dataset],
+    make_instrument: Callable[..., Instrument],
+    login: Callable[[Page, User], None],
+    annotator: User,
+) -> None:
+    labels = [{"code": "fact", "text": "Fact"}, {"code": "view", "text": "View"}]
+    questions = [
+        {"kind": "scale", "code": "fit", "text": "How fitting?", "minimum": 1, "maximum": 5},
+        {"kind": "rank", "code": "order", "text": "Which tones fit?", "options": TONES},
+        {"kind": "span", "code": "marks", "text": "Mark.", "field": "reply", "labels": labels, "required": False},
+        {"kind": "scale", "code": "sure", "text": "How sure?", "minimum": 1, "maximum": 5},
+    ]
+    create_label_project(
+        project=project,
+        name="Marks",
+        dataset=make_dataset(project, n=1, content=lambda i: CONTENT),
+        instrument=make_instrument(project, questions=questions, name="digits"),
+        item_fields=["reply"],
+        by=None,
+    )
+    login(page, annotator)
+    page.goto(WORK)
+    page.keyboard.press("t")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("2")
+    page.keyboard.press("Escape")
+    page.keyboard.type("43214")  # the first scale, three places, the second scale
+    expect(page.locator("[data-marks] li")).to_have_text("View Tea Remove")
+    assert [place(page, option) for option in ("warm", "plain", "formal")] == ["3", "2", "1"]
+    expect(page.locator("[name=answer_fit]:checked")).to_have_value("4")
+    expect(page.locator("[name=answer_sure]:checked")).to_have_value("4")
