@@ -15,7 +15,8 @@ _PARSER = MarkdownIt("commonmark", {"html": False})
 def render_markdown(text: str) -> SafeString:
     """HTML of a Markdown text. Raw HTML in it is shown as text; images, scripts and odd link schemes are dropped.
 
-    A heading of the first level becomes plain text: a page has its own.
+    A heading of the first level becomes one of the second: a page has its own.
     """
-    html = nh3.clean(_PARSER.render(text), tags=TAGS, attributes=ATTRIBUTES, url_schemes={"http", "https", "mailto"})
+    html = _PARSER.render(text).replace("<h1>", "<h2>").replace("</h1>", "</h2>")
+    html = nh3.clean(html, tags=TAGS, attributes=ATTRIBUTES, url_schemes={"http", "https", "mailto"})
     return mark_safe(html)

@@ -32,4 +32,4 @@ def test_links_do_not_tell_where_they_came_from():
 
 
 def test_there_is_one_first_heading_a_page():
-    assert render_markdown("# Title") == "Title\n"
+    assert render_markdown("# Title") == "<h2>Title</h2>\n"
