@@ -127,7 +127,7 @@ class SettingsForm(forms.ModelForm):
         if self.instance.pk:
             self._offer(models_answering(self.instrument))
         if self.instance.pass_mark is not None:
-            self.initial["pass_mark"] = round(100 * self.instance.pass_mark, 6)
+            self.initial["pass_mark"] = f"{100 * self.instance.pass_mark:.6g}"
 
     @property
     def instrument(self) -> Instrument:

@@ -77,7 +77,7 @@ def item_parts(
     chosen |= {name: {} for name in to_mark if name not in chosen}
     return [
         _part(
-            entry.get("label") or name.replace("_", " ").capitalize(),
+            entry.get("label") or _heading(name),
             content[name],
             rich=entry.get("format") == "markdown" and name not in to_mark,
             marked=name if name in to_mark else "",
@@ -85,6 +85,11 @@ def item_parts(
         for name, entry in chosen.items()
         if name in content and name not in hidden
     ]
+
+
+def _heading(name: str) -> str:
+    words = name.replace("_", " ")
+    return words[:1].upper() + words[1:]
 
 
 def _chosen(fields: Iterable[Any]) -> dict[str, dict[str, str]]:

@@ -43,7 +43,7 @@ def _refusal(member: LabelMember) -> str:
         mark = f"{member.label_project.pass_mark or 0:.0%}".replace("%", " %")
         return (
             f"The training items are done. Fewer than {mark} of your answers to them were right, so you do not go on "
-            "to the other items."
+            "to the other items. The researchers can let you on all the same."
         )
     return ""
 

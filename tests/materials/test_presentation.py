@@ -26,6 +26,7 @@ def test_chosen_fields_in_their_order_with_their_labels():
 def test_every_field_when_none_are_chosen():
     parts = item_parts(CONTENT, [], without=["one", "two"])
     assert [part.label for part in parts] == ["Question", "Turns", "Meta", "None"]
+    assert [part.label for part in item_parts({"Option A": "", "own_action": ""}, [])] == ["Option A", "Own action"]
     assert parts[2].code == '{\n  "k": 1\n}'
 
 
