@@ -76,11 +76,13 @@ def _respond(
     return response
 
 
-def _next(request: MemberRequest, label_project: LabelProject, progress: Progress | None = None) -> HttpResponse:
-    """The next item, or the page that says why there is none."""
+def _next(
+    request: MemberRequest, label_project: LabelProject, progress: Progress | None = None, *, holding: bool = True
+) -> HttpResponse:
+    """The next item, or the page that says why there is none. `holding`: as for claim_next."""
     user = request.user
     try:
-        place, refusal = services.claim_next(label_project, user), ""
+        place, refusal = services.claim_next(label_project, user, holding=holding), ""
     except services.MembershipRefusedError as error:
         place, refusal = None, str(error)
     if place is not None:
@@ -122,7 +124,7 @@ def _after(request: MemberRequest, label_project: LabelProject) -> HttpResponse:
         return redirect(f"{url}?break" if _is_break(label_project, progress) else url)
     if _is_break(label_project, progress):
         return _pause(request, label_project, progress)
-    return _next(request, label_project, progress)
+    return _next(request, label_project, progress, holding=False)
 
 
 def _is_break(label_project: LabelProject, progress: Progress) -> bool:
@@ -137,9 +139,15 @@ def _pause(request: MemberRequest, label_project: LabelProject, progress: Progre
 
 
 def _reach(request: MemberRequest, label_project: LabelProject, pk: int) -> Assignment:
-    """An assignment this person holds or held; 404 for all others, as if they did not exist."""
-    places, user = Assignment.objects.select_related("item").filter(pk=pk), request.user
-    place = places.of(label_project, user).first() or places.reachable(label_project, user).first()
+    """An assignment this person holds or held, or the one they have of its item since; 404 for all others, as if they
+    did not exist."""
+    places, user = Assignment.objects.select_related("item"), request.user
+    named, theirs = places.filter(pk=pk), places.of(label_project, user)
+    place = (
+        theirs.filter(pk=pk).first()
+        or theirs.filter(item__in=named.values("item")).first()
+        or named.reachable(label_project, user).first()
+    )
     if place is None:
         raise Http404
     place.label_project = label_project

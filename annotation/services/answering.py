@@ -9,13 +9,13 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from django.db import connection, transaction
-from django.db.models import OuterRef, Subquery
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotation.allocation import disagreement, disputed_rank
 from annotation.answers import check_answers
-from annotation.models import Assignment, Draft, Flag, Guidelines, LabelMember, LabelProject, Submission
+from annotation.models import Assignment, Draft, Flag, Guidelines, LabelProject, Submission
 from annotation.refusals import RefusedError
 from annotation.services.claiming import set_shown
 from annotation.services.known_answers import settle_training
@@ -45,6 +45,10 @@ class NoLongerYoursError(RefusedError):
             "Your time for this item ran out and it was passed on to somebody else. What you typed is kept as a draft "
             "and comes back if the item returns to you."
         )
+
+
+class _NotHeldError(Exception):
+    """The person holds no place of the item."""
 
 
 class AlreadyAnsweredError(RefusedError):
@@ -86,8 +90,14 @@ def submit(
     """
     sent = Submission(key=key or uuid4(), digest=_digest(answers), seconds=seconds, at=timezone.now())
     try:
-        with transaction.atomic():
-            return _submit(assignment, user, answers, sent=sent, changing=changing, simulated=simulated)
+        try:
+            with transaction.atomic():
+                place = _lock_own_place(assignment, user)
+                return _submit(place, user, answers, sent=sent, changing=changing, simulated=simulated)
+        except _NotHeldError:
+            with transaction.atomic():
+                place = _lock_free_place(assignment, user)
+                return _submit(place, user, answers, sent=sent, changing=changing, simulated=simulated)
     except RefusedError:
         _keep_draft(assignment, user, answers)
         raise
@@ -98,7 +108,7 @@ def _digest(answers: Mapping[str, Any]) -> str:
 
 
 def _submit(
-    assignment: Assignment,
+    place: Assignment,
     user: User,
     answers: Mapping[str, Any],
     *,
@@ -106,7 +116,12 @@ def _submit(
     changing: bool,
     simulated: bool,
 ) -> Assignment:
-    place, member = _lock_own_place(assignment, user)
+    # Behind the lock of the place: who ends the person's work waits for it, or is seen.
+    member = member_for(place.label_project, user)
+    if place.status == Assignment.Status.FREE:
+        place.annotator = user
+        place.opened_at = timezone.now()
+        set_shown(place, member)
     if not _is_new(sent, place):
         _forget_draft(place, user)
         return place
@@ -143,29 +158,32 @@ def _submit(
     return place
 
 
-def _lock_own_place(assignment: Assignment, user: User) -> tuple[Assignment, LabelMember]:
-    """The person's place of this item, locked: the one they opened, or once it was given away any that is free.
+def _lock_own_place(assignment: Assignment, user: User) -> Assignment:
+    """The person's place of this item, locked. Raises _NotHeldError when it was given away.
 
-    Whether they may still label is looked at behind the lock: who ends their work waits for it, or is seen.
+    A place that is given away while this waits for it stays locked until the transaction ends, so that waiting for
+    another one in the same transaction could deadlock with who locks both.
     """
-    places = (
-        Assignment.objects.select_for_update(of=("self",))
-        .select_related("item")
-        .filter(label_project=assignment.label_project_id, item=assignment.item_id)
-    )
-    own = places.filter(annotator=user).first()
-    free = None if own else places.filter(status=Assignment.Status.FREE).order_by("place").first()
-    # The same person's other tab may have taken the last free place while this one waited for it.
-    place = own or free or places.filter(annotator=user).first()
+    place = _places_of_item(assignment).filter(annotator=user).first()
+    if place is None:
+        raise _NotHeldError
+    place.label_project = assignment.label_project
+    return place
+
+
+def _lock_free_place(assignment: Assignment, user: User) -> Assignment:
+    """A place of this item that is free, locked, or the person's when their other tab was faster."""
+    places = _places_of_item(assignment)
+    place = places.filter(status=Assignment.Status.FREE).first() or places.filter(annotator=user).first()
     if place is None:
         raise NoLongerYoursError
     place.label_project = assignment.label_project
-    member = member_for(place.label_project, user)
-    if place.status == Assignment.Status.FREE:
-        place.annotator = user
-        place.opened_at = timezone.now()
-        set_shown(place, member)
-    return place, member
+    return place
+
+
+def _places_of_item(assignment: Assignment) -> QuerySet[Assignment]:
+    places = Assignment.objects.filter(label_project=assignment.label_project_id, item=assignment.item_id)
+    return places.select_for_update(of=("self",)).select_related("item").order_by("pk")
 
 
 # Who sends the same key at the same moment waits here until the other one is stored, or refused and gone.

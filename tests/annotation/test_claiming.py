@@ -1,10 +1,12 @@
+import threading
+import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from uuid import uuid4
 
 import pytest
-from django.db import DatabaseError, connections
+from django.db import DatabaseError, connection, connections, transaction
 from django.utils import timezone
 
 from annotation.models import Assignment, Draft, LabelProject, Submission
@@ -19,6 +21,7 @@ from annotation.services import (
     claim_next,
     create_label_project,
     member_for,
+    release_leases,
     save_draft,
     set_member_status,
     set_status,
@@ -359,3 +362,52 @@ def test_the_database_refuses_a_place_without_the_times_of_its_status(make_label
     held = claim_next(make_label_project(n=1), annotator)
     with pytest.raises(DatabaseError, match="place_has_the_times_of_its_status"):
         Assignment.objects.filter(pk=held.pk).update(status="submitted")
+
+
+def until_waiting(n):
+    """Returns when so many connections wait for a lock; fails after ten seconds."""
+    query = """SELECT count(*) FROM pg_stat_activity
+               WHERE datname = current_database() AND wait_event_type = 'Lock' AND state = 'active'"""
+    for _ in range(500):
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_stat_clear_snapshot()")  # else a transaction sees the same all the time
+            cursor.execute(query)
+            if cursor.fetchone()[0] >= n:
+                return
+        time.sleep(0.02)
+    pytest.fail("nobody waits")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_submit_whose_place_is_given_away_holds_it_no_longer_while_it_waits_for_another(
+    make_label_project, make_annotators
+):
+    label_project = make_label_project(n=1, overlap=2)
+    first, second = make_annotators(2)
+    other = claim_next(label_project, second)
+    held = claim_next(label_project, first)
+    release_leases(label_project=label_project, user=second, by=None)
+    locked, asked, go = threading.Event(), threading.Event(), threading.Event()
+
+    def lock_both(_):
+        with transaction.atomic():
+            Assignment.objects.select_for_update().get(pk=other.pk)
+            locked.set()
+            assert go.wait(20)
+            Assignment.objects.select_for_update().get(pk=held.pk)
+
+    def give_away(_):
+        assert locked.wait(20)
+        with transaction.atomic():
+            release_leases(label_project=label_project, user=first, by=None)
+            asked.set()
+            until_waiting(1)
+        until_waiting(1)  # now for the other place
+        go.set()
+
+    def late(_):
+        assert asked.wait(20)
+        return submit(held, first, answers())
+
+    *_, place = in_threads(lambda do: do(None), [lock_both, give_away, late])
+    assert (place.annotator, place.status) == (first, "submitted")

@@ -7,7 +7,15 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Assignment, Draft, KnownAnswer, LabelProject, Submission
-from annotation.services import claim_next, member_for, publish_guidelines, set_member_status, skip, submit
+from annotation.services import (
+    claim_next,
+    member_for,
+    publish_guidelines,
+    release_leases,
+    set_member_status,
+    skip,
+    submit,
+)
 from responses.models import Response
 from responses.querysets import standing_values
 from tests.annotation.conftest import answers, known
@@ -107,6 +115,25 @@ def test_a_place_given_away_shows_nothing_of_its_new_holder(make_label_project, 
     assert "a secret" not in text + page.content.decode()
     assert client.post(url("label_draft", place), {"answer_note": "more"}).status_code == 409
     assert Draft.objects.get(annotator=first).answers["note"] == "more"
+
+
+def test_what_was_stored_in_another_place_of_the_item_is_found_under_the_old_address(
+    make_label_project, make_annotators, client_as
+):
+    label_project = make_label_project(n=1, overlap=2)
+    first, second = make_annotators(2)
+    client = client_as(first)
+    held = claim_next(label_project, first)
+    release_leases(label_project=label_project, by=None)
+    assert claim_next(label_project, second).pk == held.pk
+    sent = form(key=str(uuid4()))
+    for _ in range(2):  # the answer to the first may be lost
+        assert client.post(url("label_assignment", held), sent).status_code == 302
+    own = Assignment.objects.get(annotator=first)
+    assert own.pk != held.pk
+    assert "You have answered this item" in client.get(url("label_assignment", held)).content.decode()
+    client.post(url("label_assignment", held), form("no", changing="1"))
+    assert standing_values("assignment", own.pk)["clear"] == "no"
 
 
 @pytest.mark.parametrize("fields", [[], [{"field": "text", "label": SCRIPT}]])
