@@ -45,7 +45,8 @@ def _preview(form: LabelProjectForm) -> dict[str, Any]:
         return {"previewed": True}
     guidelines = render_markdown(form.cleaned_data.get("guidelines", ""))
     shown = shown_item(instrument, item, form.cleaned_data.get("fields_shown", ()))
-    return {"previewed": True, "item": item, "guidelines": guidelines, **shown}
+    fields = dataset.field_order or list(item.content)
+    return {"previewed": True, "item": item, "fields": fields, "guidelines": guidelines, **shown}
 
 
 def _create(form: LabelProjectForm, project: Project, request: MemberRequest) -> LabelProject | None:

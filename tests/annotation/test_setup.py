@@ -117,6 +117,7 @@ def test_setting_up_by_the_form_and_closing(project, researcher, client_as, make
     data["fields_shown"] = "text: Scenario (Markdown)\nother"
     preview = client.post(new, data | {"name": "", "preview": "1"}, headers={"HX-Request": "true"})
     assert "Tea?" in preview.content.decode()
+    assert "<code>other</code>" in preview.content.decode()
     assert "<html" not in preview.content.decode()
     assert not LabelProject.objects.exists()
     assert client.post(new, data | {"calibration_overlap": 4}).status_code == 302
