@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Literal, TypeVar
 
 from django.db import connection, transaction
@@ -134,7 +134,6 @@ def record(
     ).first()
 
 
-@transaction.atomic
 def record_many(
     *,
     project: Project,
@@ -154,16 +153,25 @@ def record_many(
     questions = {question.code: question for question in instrument.questionnaire.questions}
 
     texts_needed = bool(span_fields(questions.values()))
-    incoming, total = iter(answers), Recorded()
-    while given := list(islice(incoming, BATCH_ROWS)):
-        _refuse_foreign(project, given)
-        contents = _contents(given) if texts_needed else {}
-        batch = list(_checked(instrument, questions, given, contents))
-        if on_conflict == "supersede":  # within a batch the last one stands
-            batch = list({answer.natural_key: (answer, value) for answer, value in batch}.values())
-        if batch:
-            total += _write(project, instrument, batch, source_kind, on_conflict)
-    return total
+
+    def batches() -> Iterator[list[tuple[Answer, str]]]:
+        incoming = iter(answers)
+        while given := list(islice(incoming, BATCH_ROWS)):
+            _refuse_foreign(project, given)
+            contents = _contents(given) if texts_needed else {}
+            batch = list(_checked(instrument, questions, given, contents))
+            if on_conflict == "supersede":  # within a batch the last one stands
+                batch = list({answer.natural_key: (answer, value) for answer, value in batch}.values())
+            yield batch
+
+    ready = batches()
+    first = list(islice(ready, 2))
+    # A single batch is refused, if at all, before anything is written, and so needs no savepoint.
+    with transaction.atomic(savepoint=len(first) > 1):
+        written = (
+            _write(project, instrument, batch, source_kind, on_conflict) for batch in chain(first, ready) if batch
+        )
+        return sum(written, Recorded())
 
 
 def _contents(answers: list[Answer]) -> dict[int, dict[str, Any]]:

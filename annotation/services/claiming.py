@@ -54,10 +54,11 @@ BEHIND = TAKE.format(usable="place.status = 'free'")
 RUN_OUT = TAKE.format(usable="place.status = 'leased' AND place.lease_until < %(now)s")
 
 
-def claim_next(label_project: LabelProject, user: User) -> Assignment | None:
+def claim_next(label_project: LabelProject, user: User, *, holding: bool = True) -> Assignment | None:
     """The person's open place, or an item whose answers are known and due, or a free place of an item they have not
     had, or one whose holder's lease ran out.
 
+    `holding`: whether they may have an open place, which somebody who has just finished theirs has not.
     None when the project is closed, the person has labelled as many as they may, or nothing is left for them. Raises
     MembershipRefusedError with a sentence for somebody who may not label here.
     """
@@ -67,18 +68,18 @@ def claim_next(label_project: LabelProject, user: User) -> Assignment | None:
     for attempt in range(3):
         try:
             with transaction.atomic():
-                return _claim(member, timezone.now())
+                return _claim(member, timezone.now(), holding=holding or attempt > 0)
         except IntegrityError:  # another tab of the same person was faster; what it got is found on the next round
             if attempt == 2:
                 raise
     return None
 
 
-def _claim(member: LabelMember, now: datetime) -> Assignment | None:
+def _claim(member: LabelMember, now: datetime, *, holding: bool) -> Assignment | None:
     label_project = member.label_project
     until = now + timedelta(minutes=label_project.lease_minutes)
     values = {"label_project": label_project.pk, "user": member.user_id, "now": now, "until": until}
-    if row := _one_row(RENEW, values):
+    if holding and (row := _one_row(RENEW, values)):
         return _place(label_project, row[0])
     cap = cap_of(member)
     disputed = label_project.order == LabelProject.Order.MOST_DISPUTED
