@@ -159,7 +159,8 @@ def test_texts_of_items_come_out_as_they_went_in(scene: Scene):
 
 
 def test_parquet_and_excel_keep_types(scene: Scene):
-    scene.record(scene.answer("yes", answered_at=AT), scene.answer([], "why"), scene.answer(2.5, "much"))
+    given = (("yes", "fits"), ([], "why"), (2.5, "much"))
+    scene.record(*(scene.answer(value, question, answered_at=AT) for value, question in given))
     read = pq.read_table(as_file(scene, "parquet", shape="wide"))
     (row,) = read.to_pylist()
     assert (row["q_fits"], row["q_why"], row["q_much"], row["q_note"]) == ("yes", [], 2.5, None)
