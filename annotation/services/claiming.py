@@ -58,7 +58,7 @@ def claim_next(label_project: LabelProject, user: User, *, holding: bool = True)
     """The person's open place, or an item whose answers are known and due, or a free place of an item they have not
     had, or one whose holder's lease ran out.
 
-    `holding`: whether they may have an open place, which somebody who has just finished theirs has not.
+    `holding`: whether they are likely to have an open place, which is then looked for first and otherwise last.
     None when the project is closed, the person has labelled as many as they may, or nothing is left for them. Raises
     MembershipRefusedError with a sentence for somebody who may not label here.
     """
@@ -68,10 +68,13 @@ def claim_next(label_project: LabelProject, user: User, *, holding: bool = True)
     for attempt in range(3):
         try:
             with transaction.atomic():
-                return _claim(member, timezone.now(), holding=holding or attempt > 0)
-        except IntegrityError:  # another tab of the same person was faster; what it got is found on the next round
+                place = _claim(member, timezone.now(), holding=holding)
+            if place or holding:
+                return place
+        except IntegrityError:  # they have one already, perhaps by another tab; it is found on the next round
             if attempt == 2:
                 raise
+        holding = True
     return None
 
 

@@ -56,6 +56,14 @@ def test_the_first_free_place_then_the_same_again(make_label_project, annotator)
     assert claim_next(label_project, annotator).item.external_id == "scenarios-1"
 
 
+@pytest.mark.parametrize("n", [1, 2])
+def test_an_open_place_is_found_also_where_none_was_expected(make_label_project, annotator, n):
+    """With and without another item that is free."""
+    label_project = make_label_project(n=n)
+    first = claim_next(label_project, annotator)
+    assert claim_next(label_project, annotator, holding=False) == first
+
+
 def test_nobody_gets_an_item_twice_and_none_is_over(make_label_project, make_annotators):
     label_project = make_label_project(n=2, overlap=2)
     for user in make_annotators(3):
