@@ -41,7 +41,7 @@ def label_project_new(request: MemberRequest, project: Project) -> HttpResponse:
 def _preview(form: LabelProjectForm) -> dict[str, Any]:
     dataset, instrument = (form.cleaned_data.get(name) for name in ("dataset", "instrument"))
     item = dataset.items.order_by("position", "pk").first() if dataset else None
-    if item is None or instrument is None:
+    if dataset is None or item is None or instrument is None:
         return {"previewed": True}
     guidelines = render_markdown(form.cleaned_data.get("guidelines", ""))
     shown = shown_item(instrument, item, form.cleaned_data.get("fields_shown", ()))

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from itertools import repeat
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 from xml.etree.ElementTree import ParseError
 
-from openpyxl import Workbook, load_workbook
-
 from materials.reading_faults import SourceError
+
+if TYPE_CHECKING:
+    from openpyxl import Workbook
 
 MAX_UNPACKED_BYTES = 2 << 30
 MAX_TEXT_BYTES = 256 << 20  # of the table of texts, which is held in memory
@@ -99,7 +100,9 @@ def excel_rows(file: IO[bytes], sheet: str) -> Iterator[tuple[int, list[Any]]]:
         raise _damaged(error) from error
 
 
-def _open(file: IO[bytes], *, data_only: bool) -> Workbook:
+def _open(file: IO[bytes], *, data_only: bool) -> "Workbook":
+    from openpyxl import load_workbook  # with the libraries that it takes along, 30 MB
+
     file.seek(0)
     try:
         return load_workbook(file, read_only=True, data_only=data_only, keep_links=False)
@@ -107,14 +110,14 @@ def _open(file: IO[bytes], *, data_only: bool) -> Workbook:
         raise _damaged(error) from error
 
 
-def _cells(workbook: Workbook, sheet: str) -> Iterator[tuple[Any, ...]]:
+def _cells(workbook: "Workbook", sheet: str) -> Iterator[tuple[Any, ...]]:
     table = _table(workbook, sheet)
     table.reset_dimensions()  # what other programs write there is not always true
     rows: Iterator[tuple[Any, ...]] = table.iter_rows()
     return rows
 
 
-def _table(workbook: Workbook, sheet: str) -> Any:
+def _table(workbook: "Workbook", sheet: str) -> Any:
     tables = {table.title: table for table in workbook.worksheets}
     if not tables:
         raise SourceError("The workbook has no sheet with cells.")

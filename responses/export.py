@@ -9,17 +9,13 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from itertools import islice
 from typing import IO, Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 from django.db.models import QuerySet
 
 from projects.models import Project, User
 from projects.services import audit
-from responses.export_columns import Column, Type, codebook_row
+from responses.export_columns import Column, codebook_row
 from responses.export_table import Choices, ExportError, Table
 from responses.models import Response
 from responses.workbook import WorkbookLimitError, write_workbook
@@ -31,15 +27,6 @@ ALL_DEFAULTS = Choices()
 # Full-width signs start a formula too where spreadsheets are set to East Asian languages.
 _FORMULA = re.compile("\ufeff*[=+\\-@\t\r\n＝＋－＠]")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
-_PARQUET: dict[Type, pa.DataType] = {
-    "integer": pa.int64(),
-    "number": pa.float64(),
-    "boolean": pa.bool_(),
-    "text": pa.string(),
-    "time": pa.timestamp("us", tz="UTC"),
-    "list": pa.list_(pa.string()),
-    "json": pa.string(),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +93,10 @@ def export_responses(
 def write_table(file: IO[bytes], table: Table, format: str) -> None:
     """The table as Parquet or as a workbook of Excel. Raises ExportError for what Excel does not take."""
     if format == "parquet":
-        _write_parquet(file, table)
+        from responses.parquet import write_parquet  # its library takes 50 MB
+
+        group_rows = GROUP_ROWS_WITH_TEXTS if table.choices.item_fields else GROUP_ROWS
+        write_parquet(file, table.columns, table.rows(), group_rows=group_rows)
     else:
         _write_excel(file, table)
 
@@ -136,28 +126,6 @@ def codebook_lines(columns: Sequence[Column], format: str) -> Iterator[str]:
     yield writer.writerow(codebook_row(Column("", "text", "")))
     for row in rows:
         yield writer.writerow([csv_cell(value) for value in row.values()])
-
-
-def _write_parquet(file: IO[bytes], table: Table) -> None:
-    schema = pa.schema([(column.name, _PARQUET[column.type]) for column in table.columns])
-    rows, size = table.rows(), GROUP_ROWS_WITH_TEXTS if table.choices.item_fields else GROUP_ROWS
-    with pq.ParquetWriter(file, schema, compression="zstd") as writer:
-        while group := list(islice(rows, size)):
-            columns = zip(table.columns, zip(*group, strict=True), strict=True)
-            arrays = [
-                pa.array([_typed(value, column.type) for value in values], _PARQUET[column.type])
-                for column, values in columns
-            ]
-            writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
-
-
-def _typed(value: Any, type: Type) -> Any:
-    """The value as its column's type in Parquet has it."""
-    if value is None or type in ("integer", "boolean", "list"):
-        return value
-    if type == "number":
-        return float(value)
-    return datetime.fromisoformat(value) if type == "time" else _as_text(value)
 
 
 def _as_text(value: Any) -> str:
