@@ -178,7 +178,8 @@ class LabelProjectForm(SettingsForm):
         required=False,
         widget=forms.Textarea(attrs={"rows": 4}),
         help_text="One field of the item a line, with its heading after a colon, for example “scenario: Scenario”. "
-        "“(Markdown)” at its end shows its texts as Markdown, with code and formulas. Empty shows every field.",
+        "“(Markdown)” at its end shows its texts as Markdown, with code and formulas. "
+        "Empty shows every field but the items' ids.",
     )
 
     class Meta(SettingsForm.Meta):

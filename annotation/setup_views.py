@@ -13,6 +13,7 @@ from annotation.guideline_changes import changes_of, shown_examples
 from annotation.models import Assignment, LabelProject
 from annotation.preview import shown_item
 from annotation.views import find
+from materials.fitting import shown_fields
 from projects.access import MANAGERS, READERS, MemberRequest, project_view
 from projects.markdown import render_markdown
 from projects.models import Project
@@ -44,7 +45,7 @@ def _preview(form: LabelProjectForm) -> dict[str, Any]:
     if dataset is None or item is None or instrument is None:
         return {"previewed": True}
     guidelines = render_markdown(form.cleaned_data.get("guidelines", ""))
-    shown = shown_item(instrument, item, form.cleaned_data.get("fields_shown", ()))
+    shown = shown_item(instrument, item, form.cleaned_data.get("fields_shown") or shown_fields(dataset))
     fields = dataset.field_order or list(item.content)
     return {"previewed": True, "item": item, "fields": fields, "guidelines": guidelines, **shown}
 

@@ -7,8 +7,11 @@ from typing import Any
 from django.db.models import F, Func, TextField, Value
 from django.db.models.functions import Coalesce
 
+from materials.content import id_fields
 from materials.models import Dataset, Item
 from materials.questions import text_fields
+
+ITEMS_LOOKED_AT = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,14 @@ def field_names(dataset: Dataset) -> list[str]:
     found = set(dataset.items.order_by().annotate(field=keys).values_list("field", flat=True).distinct())
     known = [field for field in dataset.field_order if field in found]
     return known + sorted(found.difference(known))
+
+
+def shown_fields(dataset: Dataset) -> list[str]:
+    """What to show of items where nobody chose: the fields in the order of their source, without those that only repeat
+    the items' ids; [] for a dataset whose order is not known."""
+    first = dataset.items.order_by("position", "pk").values_list("external_id", "content")[:ITEMS_LOOKED_AT]
+    hidden = id_fields(list(first)) if dataset.field_order else set()
+    return [field for field in dataset.field_order if field not in hidden]
 
 
 def missing_fields(

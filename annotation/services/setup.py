@@ -10,7 +10,7 @@ from annotation.refusals import LabelProjectError
 from annotation.services.guidelines import publish_guidelines
 from annotation.services.places import store_places
 from annotation.suggestions import model_name, models_answering
-from materials.fitting import field_names, missing_fields
+from materials.fitting import field_names, missing_fields, shown_fields
 from materials.models import Dataset, Instrument
 from projects.models import Project, User
 from projects.services import audit
@@ -81,7 +81,7 @@ def create_label_project(
         slug=slug,
         dataset=dataset,
         instrument=instrument,
-        item_fields=list(item_fields),
+        item_fields=list(item_fields) or shown_fields(dataset),
         overlap=overlap,
         order=order,
         seed=seed,

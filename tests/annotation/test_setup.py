@@ -7,10 +7,12 @@ from annotation.services import (
     LabelProjectError,
     add_items,
     claim_next,
+    create_label_project,
     publish_guidelines,
     raise_overlap,
 )
-from materials.models import Item
+from materials.models import Dataset, Item
+from tests.annotation.conftest import PACT
 
 
 def places(label_project):
@@ -214,3 +216,14 @@ def test_examples_are_answered_in_the_order_of_the_questions_and_what_is_left_em
     for reader, name in ((researcher, "label_guidelines_versions"), (annotator, "label_guidelines")):
         page = client_as(reader).get(reverse(name, args=slugs)).content.decode()
         assert 0 < page.index("Which tone?") < page.index("How fitting?")
+
+
+def test_without_a_choice_all_fields_are_shown_but_those_that_repeat_the_id(project, make_instrument):
+    dataset = Dataset.objects.create(project=project, name="d", slug="d", field_order=["number", "text", "a"])
+    for number in ("1", "2"):
+        content = {"a": "x", "text": "A story", "number": number}
+        Item.objects.create(dataset=dataset, external_id=number, content=content, content_hash=number, position=1)
+    made = create_label_project(
+        project=project, name="L", dataset=dataset, instrument=make_instrument(project, questions=PACT), by=None
+    )
+    assert made.item_fields == ["text", "a"]
