@@ -119,7 +119,8 @@ class World:
 
     @cached_property
     def label_member(self) -> LabelMember:
-        return LabelMember.objects.create(label_project=self.label_project, user=self.users["annotator"])
+        member, _ = LabelMember.objects.get_or_create(label_project=self.label_project, user=self.users["annotator"])
+        return member
 
     @cached_property
     def known_answer(self) -> KnownAnswer:

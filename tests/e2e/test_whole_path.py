@@ -126,10 +126,11 @@ def report_in_the_browser(page: Page, project: Project) -> None:
 
 
 def downloaded(page: Page, project: Project, folder: Path) -> list[dict[str, str]]:
-    """The rows of the CSV behind the responses page's button."""
+    """The rows of the CSV that the responses page leads to."""
     page.goto(f"/p/{project.slug}/responses/")
+    page.get_by_role("link", name="Download", exact=True).click()
     with page.expect_download() as download:
-        page.get_by_role("link", name="Download CSV").click()
+        page.get_by_role("button", name="Download CSV").click()
     file = folder / "responses.csv"
     download.value.save_as(file)
     with file.open(encoding="utf-8-sig", newline="") as lines:
