@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import random
 import re
 import time
 from collections import Counter
@@ -41,8 +42,9 @@ from responses.services import Answer, get_condition, get_respondent, record_man
 
 CLIENTS = 16
 SIZES, QUICK_SIZES = (100, 10_000, 100_000), (100, 10_000)
-ROUNDS, QUICK_ROUNDS = 400, 160  # round trips of one client, and of 16 together
+ROUNDS, QUICK_ROUNDS = 400, 128  # round trips of one client, and of 16 together
 WARM_UP = 10
+THINKING = (0.5, 1.5)  # seconds; faster than people are
 RACE_ITEMS, QUICK_RACE_ITEMS = 96, 32
 RACE_SECONDS = 120.0
 IMPORTED, QUICK_IMPORTED = 100_000, 10_000
@@ -171,8 +173,10 @@ def _measure_cost(site: Site, sizes: Sequence[int], rounds: int) -> Iterator[tup
             users = site.annotators[:people] if people > 1 else site.annotators[-1:]
             cost = _round_trips(site, label_project, users, each=each)
             costs.append(cost)
-            late = Target(f"wait of {people} at {items:,} items", cost.late, LATENCY_TARGET)
-            yield _name(items, people), Part(str(cost), (late,) if people > 1 else ())
+            yield _name(items, people), Part(str(cost))
+        thinking = _round_trips(site, label_project, site.annotators[:CLIENTS], each=rounds // 2 // CLIENTS, think=True)
+        line = f"{CLIENTS} who think before they answer wait {thinking.middle:.0f} ms (95 %: {thinking.late:.0f})"
+        yield "", Part(line, (Target(f"wait at {items:,} items", thinking.late, LATENCY_TARGET),))
         if items == sizes[-1]:
             _give(label_project, site.annotators[0], items // 2)
             cost = _round_trips(site, label_project, site.annotators[:1], each=rounds)
@@ -190,13 +194,15 @@ def _name(items: int, people: int) -> str:
     return f"{items:,}, {people}"
 
 
-def _round_trips(site: Site, label_project: LabelProject, users: Sequence[User], *, each: int) -> Cost:
+def _round_trips(
+    site: Site, label_project: LabelProject, users: Sequence[User], *, each: int, think: bool = False
+) -> Cost:
     with site.clients(label_project, users) as clients, ThreadPoolExecutor(len(clients)) as pool:
         at = list(pool.map(lambda person: _answer(person, person.first(), WARM_UP), clients))
         for person in clients:
             person.seconds.clear()
         before = site.processor()
-        list(pool.map(lambda person, path: _answer(person, path, each), clients, at))
+        list(pool.map(lambda person, path: _answer(person, path, each, think=think), clients, at))
         after = site.processor()
         waits = [1000 * seconds for person in clients for seconds in person.seconds]
     web, database, valkey = (
@@ -205,11 +211,13 @@ def _round_trips(site: Site, label_project: LabelProject, users: Sequence[User],
     return Cost(web, database, valkey, median(waits), quantiles(waits, n=20)[-1])
 
 
-def _answer(person: Client, path: str | None, times: int) -> str | None:
+def _answer(person: Client, path: str | None, times: int, *, think: bool = False) -> str | None:
     """Answer so many items, or as many as there are, and return the path of the next."""
     for _ in range(times):
         if path is None:
             break
+        if think:
+            time.sleep(random.uniform(*THINKING))
         path = person.answer(path, FORM)
     return path
 
