@@ -13,7 +13,7 @@ from config.processes import Child, StartError, StopRequested, stop_on_signals
 PARTS = ("main", "flat", "faults", "limited", "killed", "planning")
 QUICK_PARTS = ("main", "faults", "planning")
 PEERS = ("inspect", "edsl")
-CALLS, QUICK_CALLS = 10_000, 2_000
+CALLS, QUICK_CALLS = 10_000, 2_800
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -95,7 +95,7 @@ def test_what_a_step_holds_at_once_is_traced():
 
 def test_arguments_decide_what_is_measured(capsys):
     quick = llm.parse(["--quick"])
-    assert (quick.calls, tuple(quick.parts), quick.peers) == (2_000, llm.QUICK_PARTS, [])
+    assert (quick.calls, tuple(quick.parts), quick.peers) == (2_800, llm.QUICK_PARTS, [])
     assert tuple(llm.parse([]).parts) == llm.PARTS
     peer = llm.parse(["--peer", "edsl", "--peer-python", "/venv/bin/python"])
     assert (peer.parts, peer.peers) == ([], [("edsl", "/venv/bin/python")])
