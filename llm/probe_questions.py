@@ -34,6 +34,7 @@ _COLOUR_SCHEMA = {
 _ROLES = [{"role": "system", "content": "You answer in one word."}, *QUESTION]
 _LONG = [{"role": "user", "content": "Count from 1 to 60 in digits, separated by spaces. Write nothing else."}]
 _TINY_LIMIT = 8
+_TRIES = 3
 _LONGEST_IN_LIMIT = 60  # characters: digits and spaces have few to a token
 _TOP_LOGPROBS = (20, 5)
 
@@ -107,11 +108,15 @@ async def token_limit(asker: Asker) -> Finding:
 
 
 async def _keeps_limit(asker: Asker, name: TokenLimitField) -> bool | None:
-    reply = await asker.ask(_LONG, parameters=Parameters(max_tokens=_TINY_LIMIT), token_limit_field=name)
-    if reply.status == "truncated":
-        return True
-    # A few words are no proof either way: the model may just have been brief.
-    return False if reply.status == "ok" and len(reply.text) > _LONGEST_IN_LIMIT else None
+    for _ in range(_TRIES):
+        reply = await asker.ask(_LONG, parameters=Parameters(max_tokens=_TINY_LIMIT), token_limit_field=name)
+        if reply.status == "truncated":
+            return True
+        if reply.status != "ok":
+            return None
+        if len(reply.text) > _LONGEST_IN_LIMIT:
+            return False
+    return None  # a few words are no proof either way: the model may just have been brief each time
 
 
 async def system_role(asker: Asker) -> Finding:
