@@ -35,7 +35,7 @@ def measure(site: Site, options: argparse.Namespace) -> Iterator[tuple[str, Part
         main, parts = _measure_main(site, options.calls)
         yield from parts
     if "flat" in options.parts:
-        yield "flat", _measure_flat(site, main)
+        yield "flat", _measure_flat(site, main, calls=max(LARGE_CALLS, options.calls))
     if options.peers or {"faults", "limited", "planning"} & set(options.parts):
         with worker(site.folder) as celery:
             yield from _measure_with_one_worker(site, celery, options)
@@ -83,10 +83,10 @@ def _measure_floor(site: Site, server: ModelServer, done: Run) -> Part:
     )
 
 
-def _measure_flat(site: Site, main: Run | None) -> Part:
+def _measure_flat(site: Site, main: Run | None, *, calls: int) -> Part:
     """A small job and a large one, each with a worker and a server of its own; a large main part is not repeated."""
     small = _alone(site, SMALL_CALLS)
-    large = main if main and main.calls >= LARGE_CALLS else _alone(site, LARGE_CALLS)
+    large = main if main and main.calls >= LARGE_CALLS else _alone(site, calls)
     line = f"{small.calls:,} calls: {small.rate:,.0f}/s, {small.per_thousand:.2f} processor s per 1,000, "
     line += f"{small.memory:,.0f} MiB; {large.calls:,}: {large.rate:,.0f}/s, {large.per_thousand:.2f}, "
     line += f"{large.memory:,.0f} MiB"
