@@ -26,11 +26,10 @@ from annotation.models import Assignment, LabelProject
 from annotation.services import create_label_project
 from bench.annotate_client import Client, client
 from bench.importing import measure_import
-from bench.llm_measure import Part
-from bench.llm_memory import PeakMemory
-from bench.llm_targets import Target, spread
+from bench.memory import PeakMemory
 from bench.processor import tree_seconds
 from bench.services import web_server
+from bench.targets import Part, Target, spread
 from config.processes import Child, StartError
 from materials.models import Dataset, Instrument, Item
 from materials.services import publish_instrument

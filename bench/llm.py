@@ -2,13 +2,11 @@
 
 import argparse
 import os
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from bench.llm_targets import Target, verdict
-from bench.services import private_services
-from config.processes import Child, StartError, StopRequested, stop_on_signals
+from bench.running import Parts, run
+from config.processes import Child
 
 PARTS = ("main", "flat", "faults", "limited", "killed", "planning")
 QUICK_PARTS = ("main", "faults", "planning")
@@ -18,18 +16,7 @@ CALLS, QUICK_CALLS = 10_000, 2_800
 
 def main(arguments: Sequence[str] | None = None) -> None:
     options = parse(arguments)
-    stop_on_signals()
-    started = time.perf_counter()
-    try:
-        with private_services() as postgres:
-            targets = list(_measure(options, postgres, started))
-    except StopRequested:
-        print("Stopped.")
-    except StartError as error:
-        print(f"The benchmark could not go on: {error}")
-    else:
-        _say("all", f"{time.perf_counter() - started:.1f} s")
-        print("\n".join(verdict(targets)))
+    run(lambda postgres: _measure(options, postgres))
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -58,8 +45,7 @@ def _calls(text: str) -> int:
     return number
 
 
-def _measure(options: argparse.Namespace, postgres: Child, started: float) -> Iterator[Target]:
-    """The parts in turn, each with its line; yields what was measured against the targets, and nothing else."""
+def _measure(options: argparse.Namespace, postgres: Child) -> Parts:
     # Models can be imported once Django is set up, which private_services does.
     from bench import llm_parts
     from bench.llm_path import beat, make_site
@@ -67,14 +53,7 @@ def _measure(options: argparse.Namespace, postgres: Child, started: float) -> It
     folder = Path(os.environ["CONCORD_VAR"])
     site = make_site(folder, postgres, items=llm_parts.items_needed(options.calls))
     with beat(folder):
-        _say("services", f"started, migrated and filled in {time.perf_counter() - started:.1f} s")
-        for name, part in llm_parts.measure(site, options):
-            _say(name, part.line)
-            yield from part.targets
-
-
-def _say(name: str, text: str) -> None:
-    print(f"{name:10}{text}", flush=True)
+        yield from llm_parts.measure(site, options)
 
 
 if __name__ == "__main__":

@@ -4,9 +4,9 @@ import os
 import signal
 import time
 
-from bench.llm_measure import Part, check_answers, run, start, wait_until_done
+from bench.llm_measure import check_answers, run, start, wait_until_done
 from bench.llm_path import CONCURRENCY, PERSONAS, Site, model_server, worker
-from bench.llm_targets import Target
+from bench.targets import Part, Target
 from config.processes import Child, wait_until
 from llm.models import Call
 

@@ -7,23 +7,14 @@ from typing import Any
 
 import redis
 
-from bench.llm_memory import PeakMemory
 from bench.llm_path import CEILING, PERSONAS, ModelServer, Site
-from bench.llm_targets import Target
+from bench.memory import PeakMemory
 from bench.processor import tree_seconds
 from config.processes import Child, StartError, last_line, wait_until
 from llm.models import Call, Job
 from llm.services import start_job
 from protocols.pact.instruments import MODEL_QUESTION_CODES
 from responses.models import Response, SourceKind
-
-
-@dataclass(frozen=True)
-class Part:
-    """What a part of the benchmark says, and what it holds against the targets."""
-
-    line: str
-    targets: tuple[Target, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ import sys
 from collections.abc import Iterator
 
 from bench.llm_faults import measure_faults, measure_killed, measure_limited
-from bench.llm_measure import Part, Run, run
+from bench.llm_measure import Run, run
 from bench.llm_path import CEILING, CONCURRENCY, PERSONAS, ModelServer, Site, model_server, run_script, worker
 from bench.llm_peers import measure_peer
 from bench.llm_planning import ITEMS, measure_planning
-from bench.llm_targets import Target, spread
+from bench.targets import Part, Target, spread
 from config.processes import Child
 
 SMALL_CALLS, LARGE_CALLS = 2_000, 20_000

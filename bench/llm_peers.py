@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.llm_measure import Part, Run
+from bench.llm_measure import Run
 from bench.llm_path import CONCURRENCY, ModelServer, Site, run_script
-from bench.llm_targets import Target
+from bench.targets import Part, Target
 from llm.models import Call
 from tests.model_server import MODEL
 

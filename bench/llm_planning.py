@@ -4,9 +4,8 @@ import time
 import tracemalloc
 from collections.abc import Callable
 
-from bench.llm_measure import Part
 from bench.llm_path import Site, model_server
-from bench.llm_targets import Target
+from bench.targets import Part, Target
 from config.processes import StartError, wait_until
 from llm.planning import make_plan
 from llm.services import start_job, stop_job

@@ -8,14 +8,14 @@ import sys
 
 import pytest
 
-from bench import llm, llm_memory, processor
+from bench import llm, memory, processor
 from bench.llm_floor import ask_all
 from bench.llm_measure import Run, Spent
 from bench.llm_parts import items_needed
 from bench.llm_peers import Cost
 from bench.llm_planning import CALLS, traced_mib
 from bench.llm_server import Tally
-from bench.llm_targets import Target, spread, verdict
+from bench.targets import Target, spread, verdict
 from tests.model_server import Script, ScriptedModelServer
 
 ONE_LETTER = {"type": "object", "properties": {"answer": {"enum": ["A", "B"]}}}
@@ -83,10 +83,10 @@ def test_memory_is_the_processes_own_and_that_of_those_below():
     with subprocess.Popen([sys.executable, "-c", command], stdout=subprocess.PIPE) as child:
         assert child.stdout is not None
         child.stdout.readline()
-        with llm_memory.PeakMemory(os.getpid()) as memory:
+        with memory.PeakMemory(os.getpid()) as peak:
             pass
         child.kill()
-    assert 64 < memory.largest < memory.together
+    assert 64 < peak.largest < peak.together
 
 
 def test_what_a_step_holds_at_once_is_traced():

@@ -22,6 +22,14 @@ class Target:
         return f"{self.name} {self.value:,.2f} (target {sign} {self.bound:g}): {word(self.holds)}"
 
 
+@dataclass(frozen=True)
+class Part:
+    """What a part of the benchmark says, and what it holds against the targets."""
+
+    line: str
+    targets: tuple[Target, ...] = ()
+
+
 def word(holds: bool) -> str:
     return "holds" if holds else "falls short"
 

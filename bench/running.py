@@ -1,0 +1,33 @@
+"""How a benchmark with parts runs: with services of its own, a line a part, and its verdict last."""
+
+import time
+from collections.abc import Callable, Iterator
+
+from bench.services import private_services
+from bench.targets import Part, Target, verdict
+from config.processes import Child, StartError, StopRequested, stop_on_signals
+
+Parts = Iterator[tuple[str, Part]]
+
+
+def run(measure: Callable[[Child], Parts]) -> None:
+    """`measure` gets the process of PostgreSQL and yields each part with its name."""
+    stop_on_signals()
+    started = time.perf_counter()
+    targets: list[Target] = []
+    try:
+        with private_services() as postgres:
+            for name, part in measure(postgres):
+                _say(name, part.line)
+                targets += part.targets
+    except StopRequested:
+        print("Stopped.")
+    except StartError as error:
+        print(f"The benchmark could not go on: {error}")
+    else:
+        _say("all", f"{time.perf_counter() - started:.1f} s")
+        print("\n".join(verdict(targets)))
+
+
+def _say(name: str, text: str) -> None:
+    print(f"{name:12}{text}", flush=True)
