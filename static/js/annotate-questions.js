@@ -10,6 +10,7 @@ const KEYED = "[data-hotkey]";
 export class Questions {
   constructor(root) {
     this.all = [...root.querySelectorAll("[data-question]")];
+    this.notes = [...root.querySelectorAll("[data-note-text]")]; // about the whole item
     this.text = null;
     this.chosen = null; // the question that the person turned to
     this.pressed = null; // the question that a key answered last
@@ -74,12 +75,13 @@ export class Questions {
     return true;
   }
 
-  /** The text field after the one given last; where passages are marked, the text itself. */
+  /** The text field after the one given last, notes last of all; where passages are marked, the text itself. */
   nextText() {
     const fields = this.asked.flatMap((question) => {
       const marking = this.helpers.get(question)?.text;
       return marking ? [marking] : [...question.querySelectorAll(".field :is(input:not([data-slides]), textarea)")];
     });
+    fields.push(...this.notes);
     this.text = fields[(fields.indexOf(this.text) + 1) % fields.length];
     return this.text;
   }

@@ -1,5 +1,6 @@
 /* The annotator's page: keys, drafts, and the next item in the answer to each submit. Without it the forms work as forms. */
 
+import { answersBy, nameOf, onKeys, write } from "./answer-keys.js";
 import { Keys } from "./annotate-keys.js";
 import { Questions } from "./annotate-questions.js";
 import { Sender, drawKey, formBody, refill } from "./annotate-send.js";
@@ -242,30 +243,15 @@ window.addEventListener("online", retry);
 window.addEventListener("focus", retry);
 back.addEventListener("message", (event) => resume(event.data));
 
-document.addEventListener("keydown", (event) => {
-  if (event.defaultPrevented || document.querySelector("dialog[open]")) return;
-  const target = event.target;
-  if (event.key === "Enter" && event.ctrlKey && answers()) return void answers().requestSubmit();
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (target.matches("textarea, select, input:not([type=radio], [type=checkbox])")) {
-    if (event.key === "Escape") target.blur();
-    return;
-  }
-  if (press(event.key, target)) event.preventDefault();
-});
+onKeys({ form: answers, press });
 
 /** What a key does outside text fields; whether it did anything. An option's key goes before an action's. */
 function press(key, target) {
-  const letter = key.length === 1 ? key.toLowerCase() : key;
-  if ((letter.length === 1 || key === "Backspace") && questions.press(letter)) return true;
+  if (answersBy(questions, nameOf(key))) return true;
   const action = keys.action(key);
   if (action === "undo" && busy) return (undoNext = true);
   if (action === "submit") return goOn(target);
-  if (action === "text") {
-    const field = questions.nextText();
-    field?.focus();
-    return Boolean(field);
-  }
+  if (action === "text") return write(questions);
   if (action === "guidelines" || action === "keys") {
     const dialog = document.getElementById(action);
     dialog?.showModal();
