@@ -1,9 +1,10 @@
 """Health for a load balancer: /healthz says that the process answers, /readyz that its services do."""
 
-from django.core.cache import cache
+from django.conf import settings
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from redis import Redis
 
 
 def process(request: HttpRequest) -> HttpResponse:
@@ -29,5 +30,6 @@ def _migrations_applied() -> str:
 
 
 def _broker_answers() -> str:
-    cache.set("readyz", "1", 10)
-    return "" if cache.get("readyz") == "1" else "the broker forgot a value"
+    with Redis.from_url(settings.REDIS_URL) as broker:
+        broker.set("concord:readyz", "1", ex=10)
+        return "" if broker.get("concord:readyz") == b"1" else "the broker forgot a value"

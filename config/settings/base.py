@@ -74,7 +74,7 @@ DATABASES = {"default": database_settings(env.text("DATABASE_URL"), env.integer(
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = env.text("REDIS_URL")
-CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
+CACHES = {"default": {"BACKEND": "config.cache.ForgivingRedisCache", "LOCATION": REDIS_URL}}
 
 # The database's ledger decides what is left to do, so a lost message costs nothing; see docs/architecture.md.
 CELERY_BROKER_URL = REDIS_URL

@@ -136,6 +136,17 @@ def test_what_was_stored_in_another_place_of_the_item_is_found_under_the_old_add
     assert standing_values("assignment", own.pk)["clear"] == "no"
 
 
+def test_labelling_goes_on_while_the_cache_is_away(make_label_project, annotator, client_as, settings):
+    settings.CACHES = {"default": settings.CACHES["default"] | {"LOCATION": "redis://127.0.0.1:1/0"}}
+    label_project = make_label_project(n=2)
+    client = client_as(annotator)
+    assert client.get(work_url(label_project)).status_code == 200
+    response = client.post(
+        url("label_assignment", claim_next(label_project, annotator)), form(), headers={"X-Part": "work"}
+    )
+    assert (response.status_code, Response.objects.count()) == (200, 3)
+
+
 @pytest.mark.parametrize("fields", [[], [{"field": "text", "label": SCRIPT}]])
 def test_item_text_guidelines_and_options_are_escaped(make_label_project, annotator, client_as, fields):
     question = {

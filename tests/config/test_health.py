@@ -13,10 +13,6 @@ from config.healthcheck import problem
 pytestmark = pytest.mark.django_db
 
 
-def _cache(url: str) -> dict[str, dict[str, str]]:
-    return {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": url}}
-
-
 def test_all_is_well() -> None:
     assert Client().get("/healthz").content == b"ok\n"
     response = Client().get("/readyz")
@@ -25,7 +21,7 @@ def test_all_is_well() -> None:
 
 def test_a_stopped_broker_is_named(tmp_path: Path) -> None:
     valkey = start_valkey(tmp_path / "valkey.log")
-    with override_settings(CACHES=_cache(valkey.url)):
+    with override_settings(REDIS_URL=valkey.url):
         assert Client().get("/readyz").status_code == 200
         valkey.stop()
         response = Client().get("/readyz")
@@ -40,7 +36,7 @@ def test_missing_migrations_are_named() -> None:
 
 
 def test_process_is_healthy_without_services() -> None:
-    with override_settings(CACHES=_cache("redis://127.0.0.1:1/0")):
+    with override_settings(REDIS_URL="redis://127.0.0.1:1/0"):
         assert Client().get("/healthz").status_code == 200
 
 
