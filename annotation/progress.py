@@ -10,9 +10,9 @@ from django.db import connection
 from django.db.models import Count, F, Q, QuerySet
 from django.utils import timezone
 
-from annotation.marking import due
 from annotation.models import Assignment, KnownAnswer, LabelProject
 from annotation.services.claiming import labelled
+from annotation.services.known_answers import CHECKS, checks_due
 from annotation.services.members import MembershipRefusedError, cap_of, member_for
 from projects.models import User
 
@@ -20,7 +20,6 @@ PACE_OVER = 20  # the latest submissions that the pace is taken from
 PACE_FROM = 3  # submissions; the first items are read slower, and one says little
 PAUSE = 300  # seconds; whoever takes longer was away
 COUNT_STANDS = 120  # seconds; counting what is left of 100,000 items for every answer would cost more than the answer
-CHECKS = (KnownAnswer.Purpose.GOLD, KnownAnswer.Purpose.ATTENTION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,16 +135,15 @@ def _counts(label_project: LabelProject, user: User) -> tuple[int, int, int]:
 
 def _cap(label_project: LabelProject, user: User) -> int | None:
     member = label_project.label_members.filter(user=user).first()
-    return label_project.cap if member is None or member.cap is None else member.cap
+    return cap_of(member) if member else label_project.cap
 
 
 def _checks(label_project: LabelProject, user: User, total: int) -> int:
     """How many items with known answers come among so many ordinary ones."""
     if not label_project.gold_every:
         return 0
-    key = f"{label_project.seed}/{label_project.slug}/{user.pk}"
     known = label_project.known_answers.filter(purpose__in=CHECKS).count()
-    return min(known, due(total, every=label_project.gold_every, key=key))
+    return min(known, checks_due(label_project, user.pk, total))
 
 
 @dataclass(frozen=True, slots=True)

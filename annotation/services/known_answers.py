@@ -108,16 +108,24 @@ def next_known(member: LabelMember, handled: int) -> KnownAnswer | None:
         training = _not_had(member).filter(purpose=KnownAnswer.Purpose.TRAINING).first()
         if training is not None:
             return training
-    key = f"{label_project.seed}/{label_project.slug}/{member.user_id}"
-    asked_for = due(handled, every=label_project.gold_every, key=key)
+    asked_for = checks_due(label_project, member.user_id, handled)
     if not asked_for:
         return None
     asked = Assignment.objects.filter(label_project=label_project, annotator=member.user_id, purpose__in=CHECKS).count()
     if asked >= asked_for:
         return None
     left = {known.item.external_id: known for known in _not_had(member).filter(purpose__in=CHECKS)}
-    drawn = drawn_first(left, key=key)
+    drawn = drawn_first(left, key=_seed_of(label_project, member.user_id))
     return left[drawn] if drawn is not None else None
+
+
+def checks_due(label_project: LabelProject, user_id: int, handled: int) -> int:
+    """How many gold items and attention checks the person is to have had after `handled` ordinary items."""
+    return due(handled, every=label_project.gold_every, key=_seed_of(label_project, user_id))
+
+
+def _seed_of(label_project: LabelProject, user_id: int) -> str:
+    return f"{label_project.seed}/{label_project.slug}/{user_id}"
 
 
 def _not_had(member: LabelMember) -> QuerySet[KnownAnswer]:
