@@ -32,4 +32,4 @@ class InstrumentForm(forms.Form):
         try:
             return read_questions(self.cleaned_data["questions"])
         except QuestionError as error:
-            raise forms.ValidationError(str(error)) from error
+            raise forms.ValidationError(list(error.faults)) from error

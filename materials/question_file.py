@@ -7,7 +7,7 @@ from materials.questions import QuestionError, parse_questions
 
 
 def read_questions(text: str) -> list[dict[str, Any]]:
-    """The list of questions, complete with defaults. Raises QuestionError with the place of the first fault."""
+    """The list of questions, complete with defaults. Raises QuestionError with every fault and its place."""
     try:
         data = json.loads(text)
     except json.JSONDecodeError as error:

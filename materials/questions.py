@@ -6,7 +6,8 @@ stored. Stored values use stable option codes, never the letters or positions in
 
 import hashlib
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from pydantic import Field, TypeAdapter, ValidationError, field_validator
@@ -40,7 +41,11 @@ class AnswerError(ValueError):
 
 
 class QuestionError(ValueError):
-    """A question list that cannot be an instrument; the text says where and what to do."""
+    """A question list that cannot be an instrument; each of `faults` is a sentence that says where and what to do."""
+
+    def __init__(self, *faults: str) -> None:
+        super().__init__(" ".join(faults))
+        self.faults = faults
 
 
 class Questionnaire(Frozen):
@@ -50,21 +55,9 @@ class Questionnaire(Frozen):
 
     @field_validator("questions")
     @classmethod
-    def _codes_are_unique_and_conditions_look_back(cls, questions: tuple[Any, ...]) -> tuple[Any, ...]:
-        seen: dict[str, str] = {}
-        for question in questions:
-            if question.code in seen:
-                raise ValueError(f"question code {question.code} is used twice")
-            if question.show_if:
-                earlier = question.show_if.question
-                if earlier not in seen:
-                    raise ValueError(f"{question.code} depends on {earlier}, which is not asked before it")
-                if seen[earlier] in NOT_ONE_VALUE:
-                    raise ValueError(f"{question.code} cannot depend on {earlier}, a {seen[earlier]} question")
-            codes = [option.code for option in getattr(question, "options", ())]
-            if len(set(codes)) != len(codes):
-                raise ValueError(f"{question.code} has two options with the same code")
-            seen[question.code] = question.kind
+    def _fit_together(cls, questions: tuple[Any, ...]) -> tuple[Any, ...]:
+        if faults := list(_faults_between(questions)):
+            raise ValueError("; ".join(faults))
         return questions
 
     def __getitem__(self, code: str) -> Any:
@@ -83,17 +76,52 @@ class Questionnaire(Frozen):
 
 
 _ADAPTER = TypeAdapter(Questionnaire)
+_QUESTION: TypeAdapter[Any] = TypeAdapter(Question)
 
 
 def parse_questions(data: Any) -> Questionnaire:
     """A questionnaire from JSON-like data: a list of questions or an object with the key `questions`.
 
-    Raises QuestionError naming the place of the first fault.
+    Raises QuestionError with every fault and its place. What depends on several fields of a question is looked at once
+    each of them is right.
     """
+    wrapped = {"questions": data} if isinstance(data, list | tuple) else data
     try:
-        return _ADAPTER.validate_python({"questions": data} if isinstance(data, list | tuple) else data)
+        return _ADAPTER.validate_python(wrapped)
     except ValidationError as error:
-        raise QuestionError(_fault(error.errors()[0])) from error
+        between = {"type": "value_error", "loc": ("questions",)}
+        faults = [_fault(entry) for entry in error.errors() if not between.items() <= entry.items()]
+        if isinstance(wrapped, Mapping) and isinstance(wrapped.get("questions"), list | tuple):
+            outlines = [_outline(question) for question in wrapped["questions"]]
+            faults += [f"Instrument, at questions: {what}." for what in _faults_between(filter(None, outlines))]
+        raise QuestionError(*faults) from error
+
+
+def _outline(data: Any) -> Any:
+    """The question, or of one that has faults what others may refer to; None without a code."""
+    try:
+        return _QUESTION.validate_python(data)
+    except ValidationError:
+        if not isinstance(data, Mapping) or "code" not in data:
+            return None
+        return SimpleNamespace(code=str(data["code"]), kind=str(data.get("kind")), show_if=None)
+
+
+def _faults_between(questions: Iterable[Any]) -> Iterator[str]:
+    """What is wrong among the codes of questions and options, and with conditions on earlier answers."""
+    seen: dict[str, str] = {}
+    for question in questions:
+        if question.code in seen:
+            yield f"question code {question.code} is used twice"
+        earlier = question.show_if.question if question.show_if else None
+        if earlier and earlier not in seen:
+            yield f"{question.code} depends on {earlier}, which is not asked before it"
+        elif earlier and seen[earlier] in NOT_ONE_VALUE:
+            yield f"{question.code} cannot depend on {earlier}, a {seen[earlier]} question"
+        codes = [option.code for option in getattr(question, "options", ())]
+        if len(set(codes)) != len(codes):
+            yield f"{question.code} has two options with the same code"
+        seen[question.code] = question.kind
 
 
 def _fault(error: Mapping[str, Any]) -> str:

@@ -105,12 +105,12 @@ Model = TypeVar("Model", Design, Texts)
 
 
 def parse_design(data: Any) -> Design:
-    """The design from JSON-like data; raises DesignError naming the place of the first fault."""
+    """The design from JSON-like data; raises DesignError with every fault and its place."""
     return _parse(Design, data, "Design")
 
 
 def parse_texts(data: Any) -> Texts:
-    """The texts from JSON-like data; raises DesignError naming the place of the first fault."""
+    """The texts from JSON-like data; raises DesignError with every fault and its place."""
     return _parse(Texts, data, "Texts")
 
 
@@ -118,9 +118,8 @@ def _parse(model: type[Model], data: Any, name: str) -> Model:
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = " > ".join(str(part) for part in first["loc"])
-        raise DesignError(f"{name}, at {place or 'top'}: {first['msg']}.") from error
+        places = [(" > ".join(str(part) for part in fault["loc"]), fault["msg"]) for fault in error.errors()]
+        raise DesignError(" ".join(f"{name}, at {place or 'top'}: {what}." for place, what in places)) from error
 
 
 def assign_items(strata: Sequence[Hashable], *, items_each: int, number: int, seed: int) -> list[int]:

@@ -54,6 +54,24 @@ def test_faults_have_one_sentence_with_the_place(text, sentence):
     assert "\n" not in str(caught.value)
 
 
+def test_all_faults_are_named_at_once(project: Project, researcher, client_as):
+    nameless, unknown = {"kind": "text", "text": "?"}, {"kind": "riddle", "code": "who"}
+    early = {"kind": "text", "code": "why", "text": "?", "show_if": {"question": "later", "any_of": ["x"]}}
+    after = {"kind": "text", "code": "after", "text": "?", "show_if": {"question": "who", "any_of": ["x"]}}
+    page = client_as(researcher).post(
+        address("instrument_new", project), form(nameless, unknown, early, nameless, after, early)
+    )
+    faults = page.context["form"].errors["questions"]
+    assert [fault.removeprefix("Instrument, at questions") for fault in faults] == [
+        " > 1 > code: field required.",
+        f' > 2: a question needs a "kind" that is one of {", ".join(KINDS)}, not riddle.',
+        " > 4 > code: field required.",
+        ": why depends on later, which is not asked before it.",
+        ": question code why is used twice.",
+        ": why depends on later, which is not asked before it.",
+    ]
+
+
 def test_stored_questions_become_the_text_that_somebody_would_write():
     assert json.loads(questions_json(read_questions(json.dumps([QUESTION])))) == [QUESTION]
 
