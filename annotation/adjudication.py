@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 from annotation.allocation import disagreement
 from annotation.models import Assignment, Decision, LabelProject
 from annotation.querysets import simulated_annotators
+from materials.item_parts import item_title
 from materials.models import Item
 from materials.questions import count_rows
 from responses.models import Response, SourceKind
@@ -89,6 +90,7 @@ class Queued:
     """`dispute`: per cent of disagreeing pairs of answers, averaged over questions; `labels` in words by question."""
 
     item: Item
+    title: str
     given: int
     dispute: float
     decided: bool
@@ -115,7 +117,15 @@ def queue_page(label_project: LabelProject, wanted: Wanted, *, page: int, size: 
     items = Item.objects.in_bulk([row[0] for row in rows])
     labels = _labels(label_project, items)
     queued = [
-        Queued(items[pk], int(given), 100 * dispute, decided, labels[pk]) for pk, given, dispute, decided, _ in rows
+        Queued(
+            item=items[pk],
+            title=item_title(items[pk].content, label_project.item_fields),
+            given=int(given),
+            dispute=100 * dispute,
+            decided=decided,
+            labels=labels[pk],
+        )
+        for pk, given, dispute, decided, _ in rows
     ]
     return queued, rows[0][-1] if rows else 0
 

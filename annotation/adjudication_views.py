@@ -15,6 +15,7 @@ from annotation.models import Decision, Flag, LabelProject
 from annotation.preview import shown_item
 from annotation.queue_form import QueueForm
 from annotation.views import find
+from materials.item_parts import item_title
 from materials.models import Item
 from projects.access import MANAGERS, READERS, MemberRequest, project_view
 from projects.models import Project
@@ -73,6 +74,7 @@ def _item_page(
     answers = typed.get("answers", {code: decision.value for code, decision in standing.items()})
     context = _context(label_project, form) | {
         "item": item,
+        "title": item_title(item.content, label_project.item_fields),
         "given": adjudication.given_answers(label_project, item),
         "flags": Flag.objects.filter(label_project=label_project, item=item).select_related("annotator"),
         "history": _history(label_project, item),

@@ -11,7 +11,7 @@ from annotation.models import Assignment, Draft, Flag, Guidelines, LabelProject
 from annotation.progress import Progress
 from annotation.services import Judged, orders_for
 from annotation.suggested import AUDITED, PRESELECTED, Suggested, audits_of, show_suggestions
-from materials.item_parts import Part, item_parts, pairs
+from materials.item_parts import Part, item_parts, item_title, pairs
 from materials.models import Item
 from materials.presentation import ShownQuestion, shown_questions
 from materials.questions import span_fields
@@ -20,8 +20,6 @@ from projects.models import User
 from responses.models import Response, SourceKind
 from responses.querysets import standing_values
 from responses.showing import answers_in_words, value_text
-
-TITLE_LENGTH = 80  # characters of an item's text in a list
 
 
 class Key(NamedTuple):
@@ -218,13 +216,15 @@ def own_answers(places: Sequence[Assignment]) -> list[OwnAnswer]:
     )
     for answer in standing.only("source_id", "question", "value"):
         values[answer.source_id or 0][answer.question] = answer.value
-    return [OwnAnswer(place, _title(place), _answers(place, values[place.pk]), place.finished_at) for place in places]
-
-
-def _title(place: Assignment) -> str:
-    parts = item_parts(place.item.content, place.label_project.item_fields)
-    text = next((part.text for part in parts if part.text), "") or "Item"
-    return text if len(text) <= TITLE_LENGTH else f"{text[:TITLE_LENGTH]}…"
+    return [
+        OwnAnswer(
+            place,
+            item_title(place.item.content, place.label_project.item_fields),
+            _answers(place, values[place.pk]),
+            place.finished_at,
+        )
+        for place in places
+    ]
 
 
 def _answers(place: Assignment, values: Mapping[str, Any]) -> str:

@@ -14,6 +14,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q
 from annotation.marking import marks
 from annotation.models import Assignment, Flag, KnownAnswer, LabelMember, LabelProject
 from annotation.querysets import simulated_annotators
+from materials.item_parts import item_title
 from materials.questions import count_rows, counted
 from projects.models import User
 from responses.intervals import Share, wilson_share
@@ -223,7 +224,10 @@ def _rows(statement: str, label_project: LabelProject, **values: Any) -> list[tu
 
 
 def attention(label_project: LabelProject, limit: int = 50) -> list[dict[str, Any]]:
-    """The latest flags and skips with who, why and on which item, newest first; `labelled` where it can be decided."""
+    """The latest flags and skips with who, why and on which item, newest first; `labelled` where it can be decided.
+
+    `title` is the beginning of the item's text.
+    """
     labelled = Assignment.objects.filter(label_project=label_project, item=OuterRef("item"), purpose="label")
     flags = Flag.objects.filter(label_project=label_project).annotate(labelled=Exists(labelled))
     skips = (
@@ -252,4 +256,5 @@ def attention(label_project: LabelProject, limit: int = 50) -> list[dict[str, An
         }
         for s in skips[:limit]
     ]
-    return sorted(rows, key=lambda row: row["at"], reverse=True)[:limit]
+    latest = sorted(rows, key=lambda row: row["at"], reverse=True)[:limit]
+    return [row | {"title": item_title(row["item"].content, label_project.item_fields)} for row in latest]

@@ -13,6 +13,7 @@ from materials.questions import FIRST, SECOND, Questionnaire, option_codes
 from materials.rich_text import render_rich_text
 
 LONG_LIST, KEPT_FIRST, KEPT_LAST = 12, 3, 4  # entries of a list that folds, and those that stay before and after
+TITLE_LENGTH = 80  # characters of an item's text that stand for it in a list
 SPEAKERS, SPOKEN = {"role", "speaker", "from"}, {"content", "text", "value"}  # fields of a turn of a dialogue
 
 
@@ -85,6 +86,21 @@ def item_parts(
         for name, entry in chosen.items()
         if name in content and name not in hidden
     ]
+
+
+def item_title(content: Mapping[str, Any], fields: Iterable[Any]) -> str:
+    """The beginning of the longest of the texts that are shown, in one line; "Item" where there is none.
+
+    >>> item_title({"country": "Japan", "story": "A guest brings a gift,\\nwrapped."}, ["country", "story"])
+    'A guest brings a gift, wrapped.'
+    >>> item_title({"turns": [{"role": "user", "content": "Why? " * 40}, {"role": "model", "content": "So."}]}, [])[:9]
+    'Why? Why?'
+    """
+    texts = [
+        part.text or part.code or " ".join(entry.text for entry in part.entries) for part in item_parts(content, fields)
+    ]
+    words = " ".join(max(texts, key=len, default="").split()) or "Item"
+    return words if len(words) <= TITLE_LENGTH else f"{words[:TITLE_LENGTH].rstrip()}…"
 
 
 def _heading(name: str) -> str:

@@ -140,8 +140,9 @@ def test_names_are_hidden_until_they_are_asked_for(disputed, viewer, client_as):
     assert "annotator-0" in client.get(f"{page}?names=on").content.decode()
 
 
-def test_addresses_that_somebody_made_up_lead_to_the_whole_list(disputed, viewer, client_as):
+def test_items_are_named_by_their_text_and_made_up_addresses_lead_to_the_whole_list(disputed, viewer, client_as):
     page = reverse("label_adjudicate", args=[disputed.project.slug, disputed.slug])
+    assert '<span dir="auto">Scenario ' in client_as(viewer).get(page).content.decode()
     for query in (
         "show=x",
         "question=x",
