@@ -31,20 +31,24 @@ CHUNK_CALLS = 200  # about as many are written to the ledger at once, whole item
 NO_LIMIT = Room(float("inf"))
 
 # A job's row says whether it may ask; it is read in the same statement, so that nothing is claimed after a pause.
+# The rows are chosen in a WITH, which runs once. A planner that knows little of the table runs a subquery of
+# `id IN (...)` once for every call, and each run takes as many more as the limit allows.
 CLAIM = """
-UPDATE llm_call SET status = 'claimed', claimed_by = %(shard)s, lease_until = now() + %(lease)s::interval
-WHERE id IN (
+WITH chosen AS (
     SELECT id FROM llm_call WHERE job_id = %(job)s AND status = 'pending'
       AND EXISTS (SELECT FROM llm_job WHERE id = %(job)s AND status = 'running')
     ORDER BY id LIMIT %(size)s FOR UPDATE SKIP LOCKED)
-RETURNING id"""
+UPDATE llm_call AS taken SET status = 'claimed', claimed_by = %(shard)s, lease_until = now() + %(lease)s::interval
+FROM chosen WHERE taken.id = chosen.id
+RETURNING taken.id"""
 
 # Rows that somebody is settling at this moment are skipped rather than waited for.
 RELEASE_ABANDONED = """
-UPDATE llm_call SET status = 'pending', claimed_by = NULL, lease_until = NULL
-WHERE id IN (
+WITH abandoned AS (
     SELECT id FROM llm_call WHERE status = 'claimed' AND lease_until < now() FOR UPDATE SKIP LOCKED)
-RETURNING job_id"""
+UPDATE llm_call AS call SET status = 'pending', claimed_by = NULL, lease_until = NULL
+FROM abandoned WHERE call.id = abandoned.id
+RETURNING call.job_id"""
 
 # One statement for a batch, whose rows go as one JSON text: arrays of texts cost the client ten times as much, and
 # bulk_update's CASE for every column and row as much again.

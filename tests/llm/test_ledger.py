@@ -65,6 +65,15 @@ def test_calls_are_claimed_in_the_order_of_the_items(jobs: JobMaker):
     assert [call.item.position for call in calls] == [0, 0, 1, 1]
 
 
+def test_a_claim_takes_no_more_than_asked_whatever_the_planner_knows(jobs: JobMaker):
+    job = jobs.start(NOBODY, n=6)
+    with transaction.atomic(), connection.cursor() as cursor:
+        # The plan of a table without statistics, here by force: each call of the job looks for its id anew.
+        for how in ("hashjoin", "mergejoin", "hashagg", "sort", "material", "memoize", "bitmapscan"):
+            cursor.execute(f"SET LOCAL enable_{how} = off")
+        assert len(ledger.claim(job, uuid.uuid4(), size=2)) == 2
+
+
 def test_a_call_whose_lease_was_lost_is_left_to_its_new_holder(jobs: JobMaker):
     job = jobs.start(NOBODY, n=2)
     slow, quick = uuid.uuid4(), uuid.uuid4()
