@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from django.utils.html import escape
@@ -12,7 +13,8 @@ from materials.presentation import SIDES
 from materials.questions import FIRST, SECOND, Questionnaire, option_codes
 from materials.rich_text import render_rich_text
 
-LONG_LIST, KEPT_FIRST, KEPT_LAST = 12, 3, 4  # entries of a list that folds, and those that stay before and after
+PAGE_LINES, LINE = 24, 60  # lines that a list takes before it folds, and characters of a line
+KEPT_LAST = 2  # entries that stay after the fold, however long they are; before it the first one stays
 TITLE_LENGTH = 80  # characters of an item's text that stand for it in a list
 SPEAKERS, SPOKEN = {"role", "speaker", "from"}, {"content", "text", "value"}  # fields of a turn of a dialogue
 
@@ -23,6 +25,11 @@ class Entry(NamedTuple):
     text: str
     speaker: str = ""
     html: str = ""
+
+    @property
+    def lines(self) -> int:
+        """About how many lines it takes on a page."""
+        return bool(self.speaker) + sum(1 + len(line) // LINE for line in self.text.splitlines())
 
 
 class Run(NamedTuple):
@@ -54,13 +61,15 @@ class Part:
 
     @property
     def runs(self) -> list[Run]:
-        """The entries; of a long list the middle is folded."""
-        if len(self.entries) <= LONG_LIST:
+        """The entries; of a list too long for a page, those between the first and the last that fit are folded."""
+        first, *others = [entry.lines for entry in self.entries]
+        if len(others) <= KEPT_LAST or first + sum(others) <= PAGE_LINES:
             return [Run(1, self.entries)]
-        after = len(self.entries) - KEPT_LAST
+        fitting = sum(first + lines <= PAGE_LINES for lines in accumulate(reversed(others)))
+        after = len(self.entries) - max(KEPT_LAST, fitting)
         return [
-            Run(1, self.entries[:KEPT_FIRST]),
-            Run(KEPT_FIRST + 1, self.entries[KEPT_FIRST:after], folded=True),
+            Run(1, self.entries[:1]),
+            Run(2, self.entries[1:after], folded=True),
             Run(after + 1, self.entries[after:]),
         ]
 

@@ -81,13 +81,17 @@ def test_formats_of_fields_turns_and_marked_texts():
     assert [part.marked for part in item_parts(content, ["turns"], marked=["reply"])] == ["", "reply"]
 
 
-def test_a_long_list_folds_in_its_middle():
-    (short,) = item_parts({"turns": ["x"] * 12}, [])
-    (long,) = item_parts({"turns": [str(n) for n in range(1, 31)]}, [])
-    assert [len(run.entries) for run in short.runs] == [12]
-    assert [(run.start, len(run.entries), run.folded) for run in long.runs] == [
-        (1, 3, False),
-        (4, 23, True),
-        (27, 4, False),
-    ]
-    assert long.runs[2].entries[0].text == "27"
+@pytest.mark.parametrize(
+    ("turns", "runs"),
+    [
+        (["x"] * 12, [(1, 12, False)]),
+        (["x" * 600] * 3, [(1, 3, False)]),
+        (["x" * 600] * 4, [(1, 1, False), (2, 1, True), (3, 2, False)]),
+        (["x"] * 6 + ["x" * 600] + ["x"] * 6, [(1, 1, False), (2, 6, True), (8, 6, False)]),
+    ],
+    ids=["many short ones", "no middle", "few long ones", "as many last ones as fit"],
+)
+def test_a_dialogue_that_does_not_fit_a_page_folds_in_its_middle(turns, runs):
+    (part,) = item_parts({"turns": [{"role": "user", "content": turn} for turn in turns]}, [])
+    assert [(run.start, len(run.entries), run.folded) for run in part.runs] == runs
+    assert [entry for run in part.runs for entry in run.entries] == list(part.entries)
