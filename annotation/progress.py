@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from statistics import median
+from typing import NamedTuple
 
 from django.core.cache import cache
 from django.db import connection
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, F, Q
 from django.utils import timezone
 
 from annotation.models import Assignment, KnownAnswer, LabelProject
@@ -19,6 +20,7 @@ from projects.models import User
 PACE_OVER = 20  # the latest submissions that the pace is taken from
 PACE_FROM = 3  # submissions; the first items are read slower, and one says little
 PAUSE = 300  # seconds; whoever takes longer was away
+ADDED_AFTER = 10  # submissions after which the counts that are kept are brought up to them
 COUNT_STANDS = 120  # seconds; counting what is left of 100,000 items for every answer would cost more than the answer
 
 
@@ -64,49 +66,88 @@ class Progress:
         return f"{self.pace:.0f} s an item" if self.pace < 90 else f"{self.pace / 60:.0f} min an item"
 
 
+class Finished(NamedTuple):
+    """What the pace and the counts need to know of a place that was submitted or skipped."""
+
+    pk: int
+    status: str
+    purpose: str
+    opened_at: datetime | None
+    at: datetime
+    guidelines_version: int | None
+
+
+class Counted(NamedTuple):
+    """Submitted, skipped and left, as of what was finished last by then, and when all three are to be counted again."""
+
+    done: int
+    skipped: int
+    left: int
+    last: datetime | None
+    until: datetime
+
+
 def progress_of(label_project: LabelProject, user: User, *, fresh: bool = False) -> Progress:
     """One query, and a few over all their places and every open one when `fresh` or not counted lately."""
-    finished = (
-        Assignment.objects.of(label_project, user)
-        .finished()
-        .order_by("-finished_at", "-pk")
-        .only("status", "purpose", "opened_at", "finished_at", "guidelines_version")
-    )
-    latest = list(finished.exclude(finished_at=None)[:PACE_OVER])
-    counted = [place for place in latest if place.purpose != Assignment.Purpose.TRAINING]
-    counts: tuple[int, int, int, datetime | None] | None
-    key = f"labelling-counts:{label_project.pk}:{user.pk}"
-    counts = None if fresh or not label_project.is_open else cache.get(key)
-    if counts is None:
-        counts = (*_counts(label_project, user), latest[0].finished_at if latest else None)
-        cache.set(key, counts, COUNT_STANDS)
-    done, skipped, left, at = counts
-    more_done, more_skipped = _since(at, counted, finished)
+    now, key = timezone.now(), f"labelling-counts:{label_project.pk}:{user.pk}"
+    latest = _latest(label_project, user)
+    counted: Counted | None = None if fresh or not label_project.is_open else cache.get(key)
+    if counted is None or counted.until < now:
+        last = latest[0].at if latest else None
+        counted = Counted(*_counts(label_project, user), last, now + timedelta(seconds=COUNT_STANDS))
+        cache.set(key, counted, COUNT_STANDS)
+    newer = [place for place in latest if counted.last is None or place.at > counted.last]
+    if len(newer) == PACE_OVER:  # there may be more
+        newer = _latest(label_project, user, after=counted.last, most=None)
+    counted = _and(counted, newer)
+    if len(newer) >= ADDED_AFTER:
+        cache.set(key, counted, (counted.until - now).total_seconds())
     return Progress(
-        done=done + more_done,
-        skipped=skipped + more_skipped,
-        left=max(0, left - more_done - more_skipped),
-        pace=_pace(counted),
+        done=counted.done,
+        skipped=counted.skipped,
+        left=max(0, counted.left),
+        pace=_pace(place for place in latest if place.purpose != Assignment.Purpose.TRAINING),
         last=latest[0].pk if latest else None,
         guidelines_version=latest[0].guidelines_version if latest else None,
     )
 
 
-def _since(at: datetime | None, latest: Sequence[Assignment], finished: QuerySet[Assignment]) -> tuple[int, int]:
-    """How many were submitted and skipped after this time; a query when these are not all of them."""
-    newer = [place.status for place in latest if at is None or (place.finished_at and place.finished_at > at)]
-    if len(newer) == PACE_OVER:
-        later = finished.filter(finished_at__gt=at) if at else finished
-        newer = list(later.exclude(purpose=Assignment.Purpose.TRAINING).values_list("status", flat=True))
-    skipped = newer.count(Assignment.Status.SKIPPED)
-    return len(newer) - skipped, skipped
+def _and(counted: Counted, newer: Sequence[Finished]) -> Counted:
+    """The counts with these places, the latest first, which were finished since."""
+    if not newer:
+        return counted
+    statuses = [place.status for place in newer if place.purpose != Assignment.Purpose.TRAINING]
+    skipped = statuses.count(Assignment.Status.SKIPPED)
+    return counted._replace(
+        done=counted.done + len(statuses) - skipped,
+        skipped=counted.skipped + skipped,
+        left=counted.left - len(statuses),
+        last=newer[0].at,
+    )
 
 
-def _pace(latest: Iterable[Assignment]) -> float | None:
+LATEST = """
+SELECT id, status, purpose, opened_at, finished_at, guidelines_version FROM annotation_assignment
+WHERE annotator_id = %(user)s AND label_project_id = %(label_project)s AND status IN ('submitted', 'skipped')
+  AND finished_at > %(after)s
+ORDER BY finished_at DESC, id DESC LIMIT %(most)s"""
+
+
+def _latest(
+    label_project: LabelProject, user: User, *, after: datetime | None = None, most: int | None = PACE_OVER
+) -> list[Finished]:
+    """What the person finished after this time, the latest first; by a statement, for it is asked on every page."""
+    values = {"user": user.pk, "label_project": label_project.pk, "after": after or "-infinity", "most": most}
+    with connection.cursor() as cursor:
+        cursor.execute(LATEST, values)
+        return [Finished(*row) for row in cursor]
+
+
+def _pace(latest: Iterable[Finished]) -> float | None:
     times = [
-        (place.finished_at - place.opened_at).total_seconds()
+        (place.at - place.opened_at).total_seconds()
         for place in latest
-        if place.status == Assignment.Status.SUBMITTED and place.finished_at and place.opened_at
+        if place.status == Assignment.Status.SUBMITTED and place.opened_at
     ]
     spent = [seconds for seconds in times if seconds <= PAUSE]
     return median(spent) if len(spent) >= PACE_FROM else None
