@@ -8,6 +8,7 @@ from materials.questions import BEST, FIRST, SECOND, TIE, WORST
 
 # json: a list or an object, or what differs in type from row to row. Times are ISO 8601 in UTC where there is no type.
 Type = Literal["integer", "number", "boolean", "text", "time", "list", "json"]
+LEFT, RIGHT = "left", "right"
 PREFIX = "q_"  # of the columns of questions, whose codes are the instrument's to choose
 _TYPES: dict[str, Type] = {
     "choice": "text",
@@ -95,6 +96,26 @@ def question_cells(question: Any, value: Any) -> dict[str, Any]:
     if question.kind == "best_worst":
         return {f"{name}.{place}": code for place, code in value.items()}
     return {name: value}
+
+
+def pair_side(question: Any, value: str, order: str) -> str | None:
+    """The side on which the chosen text of a pair was shown: "left", which is above on a narrow page, or "right".
+
+    `order` is the condition's option_order: of one question, of several with their codes, or empty for the order as
+    written. None for a tie.
+
+    >>> from materials.questions import parse_questions
+    >>> pair = {"kind": "pairwise", "code": "better", "text": "?", "first_field": "one", "second_field": "two"}
+    >>> (better,) = parse_questions([pair]).questions
+    >>> pair_side(better, "first", "second|first"), pair_side(better, "second", "better: second|first; why: b|a")
+    ('right', 'left')
+    >>> pair_side(better, "first", ""), pair_side(better, "tie", "second|first|tie")
+    ('left', None)
+    """
+    by_question = dict(part.split(": ") for part in order.split("; ") if ": " in part)
+    shown = by_question.get(question.code, "" if by_question else order).split("|")
+    first = next((code for code in shown if code in (FIRST, SECOND)), FIRST)
+    return None if value == TIE else LEFT if value == first else RIGHT
 
 
 def merged(columns: Iterable[Column]) -> list[Column]:

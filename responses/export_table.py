@@ -15,15 +15,18 @@ from django.db.models import Exists, F, Func, JSONField, OuterRef, QuerySet, Val
 
 from projects.models import Project
 from responses.export_columns import (
+    LEFT,
+    RIGHT,
     Column,
     Type,
     merged,
     merged_factors,
+    pair_side,
     question_cells,
     question_columns,
     type_of_json,
 )
-from responses.models import Response
+from responses.models import Response, SourceKind
 from responses.sources import occasion, ordinary, with_details
 
 CHUNK_ROWS = 2000
@@ -31,6 +34,7 @@ CHUNK_ROWS_WITH_TEXTS = 200
 Shape = Literal["tidy", "wide"]
 Row = dict[str, Any]
 Read = Callable[[Mapping[str, Any]], Any]
+ORDER = "option_order"  # the condition's factor
 SUGGESTION = "cond_suggestion"  # how a suggestion was shown, where annotators saw any
 OCCASION = ("item_id", "respondent_id", "instrument_id", "sample", "occasion")
 
@@ -67,6 +71,7 @@ class Table:
             for pk, found in self.instruments.items()
             for question in found.questionnaire.questions
         }
+        self._pairs = dict.fromkeys(code for (_, code), found in self.questions.items() if found.kind == "pairwise")
         self._check(choices)
         self._factors = list(self._conditions())
         self._suggests = any(column.name == SUGGESTION for column, _ in self._factors)
@@ -97,6 +102,9 @@ class Table:
         yield Column("kind", "text", "Kind of the question, which says how to read the value"), self._kind
         yield from self._who()
         yield _plain("value", "json", "value", "The answer as it is stored: codes of options, numbers, texts")
+        if self._pairs:
+            about = f"For a pair of texts the side of the chosen one, {LEFT} or {RIGHT}; empty for a tie and elsewhere"
+            yield Column("side", "text", about), self._side
         if self._suggests:
             yield Column("suggested", "json", "What a model suggested to the person"), _suggested
         yield from self._when()
@@ -112,6 +120,9 @@ class Table:
         columns = merged(column for asked in self.questions.values() for column in question_columns(asked))
         for column in columns:
             yield column, _cell_of("answers", column.name)
+        for code in self._pairs:
+            about = f"The side of the text that was chosen for {code}, {LEFT} or {RIGHT}; empty for a tie"
+            yield Column(f"side_{code}", "text", about, question=code), _cell_of("sides", code)
         if self._suggests:
             for code in dict.fromkeys(code for _, code in self.questions):
                 about = f"What a model suggested to the person for {code}"
@@ -166,6 +177,13 @@ class Table:
         kind: str = self.questions[row["instrument_id"], row["question"]].kind
         return kind
 
+    def _side(self, row: Mapping[str, Any]) -> str | None:
+        """None as well for answers that were imported without saying how they were asked for."""
+        question, order = self.questions[row["instrument_id"], row["question"]], row["condition__factors"].get(ORDER)
+        if question.kind != "pairwise" or (order is None and row["source_kind"] == SourceKind.IMPORT):
+            return None
+        return pair_side(question, row["value"], order or "")
+
     def _answers(self, *order: str) -> Iterator[Row]:
         texts = {
             f"field_{place}": Func(
@@ -194,6 +212,7 @@ class Table:
         factors = {answer["question"]: answer["condition__factors"] for answer in answers}
         return answers[0] | {
             "answers": cells,
+            "sides": {answer["question"]: self._side(answer) for answer in answers},
             "condition__factors": merged_factors(factors),
             "answered_at": max(answer["answered_at"] for answer in answers),
             "seconds": max((a["seconds"] for a in answers if a["seconds"] is not None), default=None),

@@ -13,7 +13,7 @@ from responses.export import table_lines
 from responses.export_table import Choices, Table
 from responses.models import RespondentKind, SourceKind
 from responses.services import Answer, get_condition, get_respondent, record_many
-from tests.annotation.conftest import answers
+from tests.annotation.conftest import CRITERIA, answers
 
 
 def rows(label_project: LabelProject, **choices) -> list[dict]:
@@ -66,6 +66,21 @@ def test_what_a_model_suggested_stands_beside_the_answer(make_label_project, mak
     assert shown["neutral"] == (None, None, "yes")
     (row,) = rows(made, shape="wide")
     assert (row["suggested_clear"], row["suggested_neutral"], row["cond_suggestion"]) == ("no", None, "shown")
+
+
+def test_the_side_of_the_chosen_text_stands_beside_a_pair(make_label_project, make_annotators):
+    pair = {"kind": "pairwise", "code": "better", "text": "?", "first_field": "one", "second_field": "two"}
+    made = make_label_project(n=1, questions=[pair, *CRITERIA], content=lambda i: {"one": "a", "two": "b"}, overlap=4)
+    wanted = {}
+    for person in make_annotators(4):
+        place = claim_next(made, person)
+        assert place
+        submit(place, person, answers() | {"better": "first"})
+        wanted[f"annotator:{person.pk}"] = "left" if place.orders["better"][0] == "first" else "right"
+    assert {row["respondent"]: row["side_better"] for row in rows(made, shape="wide")} == wanted
+    tidy = rows(made)
+    assert {row["respondent"]: row["side"] for row in tidy if row["question"] == "better"} == wanted
+    assert {row["side"] for row in tidy if row["question"] != "better"} == {None}
 
 
 def test_downloads_are_of_one_labelling_project(labelled: LabelProject, viewer, client_as):
