@@ -8,11 +8,31 @@ from django.db import models
 
 from materials.models import Dataset, Instrument, Item
 from materials.questions import parse_questions
-from projects.models import Project
+from projects.models import Project, User
 from responses.models import Respondent
 from studies.design import Design, Texts, attention_place, parse_design, parse_texts
 from studies.flow import Parts, Step, plan
+from studies.platform_models import (
+    PlatformAccount,
+    PlatformAction,
+    PlatformEvent,
+    PlatformIdentity,
+    PlatformSubmission,
+)
 from studies.querysets import SessionQuerySet, StudyQuerySet
+
+__all__ = [
+    "PlatformAccount",
+    "PlatformAction",
+    "PlatformEvent",
+    "PlatformIdentity",
+    "PlatformSubmission",
+    "Preregistration",
+    "Screen",
+    "Session",
+    "Study",
+    "new_key",
+]
 
 
 def new_key() -> str:
@@ -44,7 +64,16 @@ class Study(models.Model):
     texts = models.JSONField(default=dict)  # title, consent, instructions, debrief, ... in Markdown
     design = models.JSONField(default=dict)  # items_each, seed, balance field, attention check, minutes, contact
     completion_codes = models.JSONField(default=dict)  # by outcome: completed, no_consent, failed_attention, ...
+    translations = models.JSONField(default=dict)  # by language: texts, questions, options, headings of the item
+    filters = models.JSONField(default=list)  # quality filters in order, declared before anybody enters
     status = models.CharField(max_length=20, choices=Status.choices, default=Status.DRAFT)
+    # How it is run, which may change while it is open:
+    platform_account = models.ForeignKey(
+        "PlatformAccount", on_delete=models.SET_NULL, null=True, blank=True, related_name="studies"
+    )
+    platform_study_id = models.CharField(max_length=64, blank=True)
+    signed_entry = models.BooleanField(default=False)  # only with the platform's signed token
+    retain_until = models.DateField(null=True, blank=True)  # then the platform ids go
     created_at = models.DateTimeField(auto_now_add=True)
     opened_at = models.DateTimeField(null=True, blank=True)
 
@@ -104,14 +133,45 @@ class Study(models.Model):
         )
 
 
+class Preregistration(models.Model):
+    """What was decided before the data came: design, filters and planned report, with their hash and the time."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="preregistrations")
+    content = models.JSONField()
+    digest = models.CharField(max_length=64)  # SHA-256 of the content as canonical JSON
+    made_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return f"preregistration {self.pk} of study {self.study_id}"
+
+
 class Session(models.Model):
-    """One participant's run through a study. One per person: `person_digest` is unique within the study."""
+    """One participant's run through a study. One per person: `person_digest` is unique within the study.
+
+    A place is what the design deals out: items, cell and orders follow from its number within the stratum. It is the
+    session's from the moment it is dealt until it is given back, and then goes to the next person. Who goes on after
+    that is not sent away: their answers count as late.
+    """
 
     class Status(models.TextChoices):
         STARTED = "started", "Started"
         COMPLETED = "completed", "Completed"
         NO_CONSENT = "no_consent", "No consent"
+        SCREENED_OUT = "screened_out", "Screened out"
+        QUOTA_FULL = "quota_full", "Quota full"
+        FAILED_COMPREHENSION = "failed_comprehension", "Failed comprehension check"
         FAILED_ATTENTION = "failed_attention", "Failed attention check"
+
+    class GivenBack(models.TextChoices):
+        """Why a place was given back."""
+
+        TIMED_OUT = "timed_out", "Timed out"
+        RETURNED = "returned", "Returned on the platform"
+        ENDED = "ended", "Ended without all answers"
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="sessions")
     key = models.CharField(max_length=40, unique=True, default=new_key)
@@ -121,7 +181,14 @@ class Session(models.Model):
     )
     status = models.CharField(max_length=20, choices=Status.choices, default=Status.STARTED)
     simulated = models.BooleanField(default=False)
-    number = models.PositiveIntegerField()  # order of entry; the design draws items from it
+    pilot = models.BooleanField(default=False)  # by the link for trying; never counted, no responses
+    number = models.PositiveIntegerField()  # order of entry
+    stratum = models.CharField(max_length=400, blank=True)  # places are dealt apart within each
+    place = models.PositiveIntegerField(null=True, blank=True)  # 1, 2, ... within the stratum
+    given_back_at = models.DateTimeField(null=True, blank=True)
+    given_back_why = models.CharField(max_length=20, choices=GivenBack.choices, blank=True)
+    cell = models.JSONField(default=dict)  # levels of the factors between people, by factor
+    language = models.CharField(max_length=20, blank=True)
     consent_version = models.CharField(max_length=64, blank=True)
     consented_at = models.DateTimeField(null=True, blank=True)
     attributes = models.JSONField(default=dict)
@@ -137,8 +204,13 @@ class Session(models.Model):
             models.UniqueConstraint(fields=["study", "number"], name="session_number_once_a_study"),
             models.CheckConstraint(
                 condition=models.Q(status="started", finished_at=None)
-                | models.Q(status__in=["completed", "no_consent", "failed_attention"], finished_at__isnull=False),
+                | (~models.Q(status="started") & models.Q(finished_at__isnull=False)),
                 name="session_ends_when_finished",
+            ),
+            models.UniqueConstraint(
+                fields=["study", "simulated", "pilot", "stratum", "place"],
+                condition=models.Q(place__isnull=False, given_back_at=None),
+                name="place_is_one_persons",
             ),
         ]
         indexes = [models.Index(fields=["study", "status"])]
@@ -147,28 +219,15 @@ class Session(models.Model):
         return f"session {self.pk} of study {self.study_id}"
 
 
-class PlatformIdentity(models.Model):
-    """Who a session's person is on the platform: encrypted, apart from the answers, deletable on request."""
-
-    session = models.OneToOneField(Session, on_delete=models.CASCADE, related_name="identity")
-    participant_encrypted = models.TextField()
-    submission_encrypted = models.TextField(blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        verbose_name_plural = "platform identities"
-
-    def __str__(self) -> str:
-        return f"identity of session {self.session_id}"
-
-
 class Screen(models.Model):
     """A page of a session: what is shown, in which order and seed, when it was shown and answered."""
 
     class Kind(models.TextChoices):
         CONSENT = "consent", "Consent"
         DEMOGRAPHICS = "demographics", "Demographics"
+        PLATFORM_ID = "platform_id", "Platform id"
         INSTRUCTIONS = "instructions", "Instructions"
+        COMPREHENSION = "comprehension", "Comprehension check"
         ITEM = "item", "Scenario"
         ATTENTION = "attention", "Attention check"
         DEBRIEF = "debrief", "Debriefing"
@@ -177,9 +236,16 @@ class Screen(models.Model):
     position = models.PositiveIntegerField()
     kind = models.CharField(max_length=20, choices=Kind.choices)
     item = models.ForeignKey(Item, on_delete=models.PROTECT, null=True, blank=True, related_name="screens")
+    group = models.PositiveSmallIntegerField(default=0)  # which of the item's pages
+    factors = models.JSONField(default=dict)  # levels of this screen's item, by factor, relation among them
+    asked = models.JSONField(default=list)  # codes of its questions, in order
     orders = models.JSONField(default=dict)  # option codes as shown, by question code
     answers = models.JSONField(default=dict)  # what was accepted, first answer kept
     refused = models.JSONField(default=dict)  # until then: `given` and `errors` of what was sent and not accepted
+    draft = models.JSONField(default=dict)  # what is typed and not sent yet
+    tries = models.PositiveSmallIntegerField(default=0)  # of a comprehension check
+    language = models.CharField(max_length=20, blank=True)  # in which it was answered
+    paradata = models.JSONField(default=dict)  # seconds by the browser's clock, focus losses, pastes, resizes: numbers
     shown_at = models.DateTimeField(null=True, blank=True)
     answered_at = models.DateTimeField(null=True, blank=True)
 

@@ -4,9 +4,11 @@ SQL = """
 CREATE TRIGGER studies_study_immutable BEFORE UPDATE ON studies_study
 FOR EACH ROW WHEN (OLD.status <> 'draft' AND (
     NEW.status = 'draft'
-    OR (OLD.dataset_id, OLD.instrument_id, OLD.demographics, OLD.texts, OLD.design, OLD.completion_codes, OLD.platform, OLD.version)
+    OR (OLD.dataset_id, OLD.instrument_id, OLD.demographics, OLD.texts, OLD.design, OLD.completion_codes, OLD.translations,
+     OLD.filters, OLD.platform, OLD.version)
     IS DISTINCT FROM
-    (NEW.dataset_id, NEW.instrument_id, NEW.demographics, NEW.texts, NEW.design, NEW.completion_codes, NEW.platform, NEW.version)
+    (NEW.dataset_id, NEW.instrument_id, NEW.demographics, NEW.texts, NEW.design, NEW.completion_codes, NEW.translations,
+     NEW.filters, NEW.platform, NEW.version)
 )) EXECUTE FUNCTION concord_refuse_change('study');
 """
 

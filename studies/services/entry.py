@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import Max
 
 from projects.crypto import encrypt, keyed_digest
-from studies.models import PlatformIdentity, Screen, Session, Study
+from studies.models import PlatformIdentity, PlatformSubmission, Screen, Session, Study
 
 PLATFORM_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 NOT_IDS = {"undefined", "null", "none", "nan", "prolific_pid", "study_id", "session_id"}
@@ -69,9 +69,13 @@ def _begin(study: Study, digest: str, simulated: bool, participant_id: str = "",
     session = Session.objects.create(study=study, person_digest=digest, simulated=simulated, number=number)
     Screen.objects.create(session=session, position=0, kind=Screen.Kind.CONSENT)
     if participant_id:
-        PlatformIdentity.objects.create(
-            session=session,
-            participant_encrypted=encrypt(participant_id),
-            submission_encrypted=encrypt(submission_id) if submission_id else "",
+        identity = PlatformIdentity.objects.create(
+            study=study, session=session, person_digest=digest, participant_encrypted=encrypt(participant_id)
         )
+        if submission_id:
+            PlatformSubmission.objects.create(
+                identity=identity,
+                submission_digest=keyed_digest("submission", study.key, submission_id),
+                submission_encrypted=encrypt(submission_id),
+            )
     return Entered(session, resumed=False)

@@ -87,7 +87,7 @@ def test_platform_ids_are_stored_encrypted_and_nowhere_else(study):
     identity = PlatformIdentity.objects.get()
     assert "person1" not in identity.participant_encrypted
     assert decrypt(identity.participant_encrypted) == "person1"
-    assert decrypt(identity.submission_encrypted) == "submission1"
+    assert decrypt(identity.submissions.get().submission_encrypted) == "submission1"
     assert "person1" not in str(vars(entered.session))
 
 
