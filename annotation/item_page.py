@@ -1,7 +1,7 @@
 """What the annotator's pages show: an item with its questions, a training item's feedback, guidelines, own answers."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -70,7 +70,7 @@ def item_page(
             for shown in questions
             if shown.question.error
         ],
-        "flags": Flag.objects.filter(label_project=label_project, item=place.item, annotator=user),
+        "flags": () if place.untouched else _flags(place, user),
         "news": _has_news(label_project, place, progress),
         "previous": Assignment.objects.before(place, user) if place.finished_at and own else progress.last,
         "following": Assignment.objects.after(place, user),
@@ -78,7 +78,7 @@ def item_page(
 
 
 def _known_answers(place: Assignment, user: User, *, submitted: bool) -> Mapping[str, Any]:
-    draft = Draft.objects.filter(label_project=place.label_project, item=place.item_id, annotator=user).first()
+    draft = None if place.untouched else _draft(place, user)
     if draft and draft.answers:
         answers: dict[str, Any] = draft.answers
         return answers
@@ -86,6 +86,14 @@ def _known_answers(place: Assignment, user: User, *, submitted: bool) -> Mapping
         standing = standing_values(SourceKind.ASSIGNMENT, place.pk)
         return standing | (audits_of(place.suggested, standing) if place.suggested_as == AUDITED else {})
     return place.suggested if place.suggested_as == PRESELECTED else {}
+
+
+def _draft(place: Assignment, user: User) -> Draft | None:
+    return Draft.objects.filter(label_project=place.label_project_id, item=place.item_id, annotator=user).first()
+
+
+def _flags(place: Assignment, user: User) -> Iterable[Flag]:
+    return Flag.objects.filter(label_project=place.label_project_id, item=place.item_id, annotator=user)
 
 
 def _questions(

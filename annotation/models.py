@@ -200,6 +200,10 @@ class Assignment(models.Model):
     opened_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)  # first time; changing an answer leaves it alone
 
+    # What only a claim knows: from whom the place was taken, and that the new holder has no draft or flag of its item.
+    former_holder: int | None = None
+    untouched = False
+
     objects = AssignmentQuerySet.as_manager()
 
     class Meta:
