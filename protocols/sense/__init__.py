@@ -1,0 +1,1 @@
+"""SenseJudge: a judge that follows the preferences of one person, on the pairs of SenseBench."""
