@@ -203,6 +203,7 @@ class Assignment(models.Model):
     # What only a claim knows: from whom the place was taken, and that the new holder has no draft or flag of its item.
     former_holder: int | None = None
     untouched = False
+    member: LabelMember | None = None  # whose it is, after a submission
 
     objects = AssignmentQuerySet.as_manager()
 

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST
 
 from annotation import item_page, services
 from annotation.answers import read_form
-from annotation.models import Assignment, LabelProject
+from annotation.models import Assignment, LabelMember, LabelProject
 from annotation.progress import Progress, progress_of, stretch_of, training_of, why_nothing_left
 from annotation.suggested import AUDITED, read_audits
 from projects.access import MANAGERS, MemberRequest, project_view
@@ -77,12 +77,12 @@ def _respond(
 
 
 def _next(
-    request: MemberRequest, label_project: LabelProject, progress: Progress | None = None, *, holding: bool = True
+    request: MemberRequest, label_project: LabelProject, progress: Progress | None = None, **known: Any
 ) -> HttpResponse:
-    """The next item, or the page that says why there is none. `holding`: as for claim_next."""
+    """The next item, or the page that says why there is none. `known`: as for claim_next."""
     user = request.user
     try:
-        place, refusal = services.claim_next(label_project, user, holding=holding), ""
+        place, refusal = services.claim_next(label_project, user, **known), ""
     except services.MembershipRefusedError as error:
         place, refusal = None, str(error)
     if place is not None:
@@ -116,7 +116,7 @@ def _show(
     return _respond(request, label_project, context, url=url, status=422 if problem else 200)
 
 
-def _after(request: MemberRequest, label_project: LabelProject) -> HttpResponse:
+def _after(request: MemberRequest, label_project: LabelProject, member: LabelMember | None = None) -> HttpResponse:
     """What follows something that was finished for the first time: the next item, or now and then a break."""
     progress = progress_of(label_project, request.user)
     if not _wants_part(request):
@@ -124,7 +124,7 @@ def _after(request: MemberRequest, label_project: LabelProject) -> HttpResponse:
         return redirect(f"{url}?break" if _is_break(label_project, progress) else url)
     if _is_break(label_project, progress):
         return _pause(request, label_project, progress)
-    return _next(request, label_project, progress, holding=False)
+    return _next(request, label_project, progress, holding=False, member=member)
 
 
 def _is_break(label_project: LabelProject, progress: Progress) -> bool:
@@ -192,7 +192,7 @@ def _submit(request: MemberRequest, place: Assignment) -> HttpResponse:
     if done.purpose == Assignment.Purpose.TRAINING:
         following = done.pk  # with the right answers
     if following is None:
-        return _after(request, label_project)
+        return _after(request, label_project, done.member)
     if _wants_part(request):
         return _show(request, _reach(request, label_project, following))
     return redirect(_url("label_assignment", label_project, following))

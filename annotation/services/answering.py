@@ -9,20 +9,19 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from django.db import connection, transaction
-from django.db.models import OuterRef, QuerySet, Subquery
-from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotation.allocation import disagreement, disputed_rank
 from annotation.answers import check_answers
-from annotation.models import Assignment, Draft, Flag, Guidelines, LabelProject, Submission
+from annotation.models import Assignment, Draft, Flag, LabelMember, LabelProject, Submission
 from annotation.refusals import RefusedError
 from annotation.services.claiming import set_shown
 from annotation.services.known_answers import settle_training
-from annotation.services.members import member_for
+from annotation.services.members import let_in, member_for
 from annotation.suggested import AUDITED, with_audits
-from projects.models import User
-from responses.models import Respondent, RespondentKind, Response, SourceKind
+from projects.models import Project, User
+from responses.kept import kept_id
+from responses.models import RespondentKind, Response, SourceKind
 from responses.querysets import standing_values
 from responses.services import Answer, OnConflict, get_condition, get_respondent, record_many, withdraw
 
@@ -117,12 +116,13 @@ def _submit(
     simulated: bool,
 ) -> Assignment:
     # Behind the lock of the place: who ends the person's work waits for it, or is seen.
-    member = member_for(place.label_project, user)
+    member, is_new = _take_in(sent, place, user)
     if place.status == Assignment.Status.FREE:
         place.annotator = user
         place.opened_at = timezone.now()
         set_shown(place, member)
-    if not _is_new(sent, place):
+    if not is_new:
+        _refuse_other(sent, place)
         _forget_draft(place, user)
         return place
     meant = with_audits(place.suggested, answers) if place.suggested_as == AUDITED else answers
@@ -138,24 +138,23 @@ def _submit(
     if checked.errors:
         raise NotValidError(checked.errors)
     now = timezone.now()
-    respondent = get_respondent(
-        project=place.label_project.project,
-        kind=RespondentKind.ANNOTATOR,
-        key=f"annotator:{user.pk}",
-        attributes={},
-        simulated=simulated,
-    )
+    respondent = _respondent(place.label_project.project, user, simulated=simulated)
     given = _answers(place, respondent, checked.values, now, seconds=None if submitted_before else _seconds(place, now))
     _record(place, given, first=not submitted_before)
     if emptied := set(standing) - set(checked.values):
         withdraw(source_kind=SourceKind.ASSIGNMENT, source_id=place.pk, questions=emptied)
-    _finish(place, Assignment.Status.SUBMITTED, now)
-    _forget_draft(place, user)
+    _finish(place, Assignment.Status.SUBMITTED, now, statement=FINISH_AND_FORGET)
+    place.member = member
     if place.purpose == Assignment.Purpose.TRAINING:
         settle_training(member)
     elif place.label_project.order == LabelProject.Order.MOST_DISPUTED:
         _rank_by_dispute(place)
     return place
+
+
+LOCK_OWN = """
+SELECT * FROM annotation_assignment
+WHERE label_project_id = %s AND item_id = %s AND annotator_id = %s FOR UPDATE"""
 
 
 def _lock_own_place(assignment: Assignment, user: User) -> Assignment:
@@ -164,43 +163,49 @@ def _lock_own_place(assignment: Assignment, user: User) -> Assignment:
     A place that is given away while this waits for it stays locked until the transaction ends, so that waiting for
     another one in the same transaction could deadlock with who locks both.
     """
-    place = _places_of_item(assignment).filter(annotator=user).first()
-    if place is None:
-        raise _NotHeldError
-    place.label_project = assignment.label_project
-    return place
+    for place in Assignment.objects.raw(LOCK_OWN, [assignment.label_project_id, assignment.item_id, user.pk]):
+        place.label_project, place.item = assignment.label_project, assignment.item
+        return place
+    raise _NotHeldError
 
 
 def _lock_free_place(assignment: Assignment, user: User) -> Assignment:
     """A place of this item that is free, locked, or the person's when their other tab was faster."""
-    places = _places_of_item(assignment)
-    place = places.filter(status=Assignment.Status.FREE).first() or places.filter(annotator=user).first()
+    places = Assignment.objects.filter(label_project=assignment.label_project_id, item=assignment.item_id)
+    locked = places.select_for_update(of=("self",)).order_by("pk")
+    place = locked.filter(status=Assignment.Status.FREE).first() or locked.filter(annotator=user).first()
     if place is None:
         raise NoLongerYoursError
-    place.label_project = assignment.label_project
+    place.label_project, place.item = assignment.label_project, assignment.item
     return place
 
 
-def _places_of_item(assignment: Assignment) -> QuerySet[Assignment]:
-    places = Assignment.objects.filter(label_project=assignment.label_project_id, item=assignment.item_id)
-    return places.select_for_update(of=("self",)).select_related("item").order_by("pk")
-
-
 # Who sends the same key at the same moment waits here until the other one is stored, or refused and gone.
-INSERT_SUBMISSION = """
-INSERT INTO annotation_submission (key, assignment_id, digest, seconds, at) VALUES (%s, %s, %s, %s, %s)
-ON CONFLICT DO NOTHING"""
+TAKE_IN = """
+WITH sent AS (
+  INSERT INTO annotation_submission (key, assignment_id, digest, seconds, at)
+  VALUES (%(key)s, %(place)s, %(digest)s, %(seconds)s, %(at)s)
+  ON CONFLICT DO NOTHING RETURNING key
+)
+SELECT member.*, arrived.is_new FROM (SELECT EXISTS (SELECT FROM sent) AS is_new) arrived
+LEFT JOIN annotation_labelmember member ON member.label_project_id = %(label_project)s AND member.user_id = %(user)s"""
 
 
-def _is_new(sent: Submission, place: Assignment) -> bool:
-    """Store the sending. False when it was stored before; raises KeyReusedError when that was another one."""
-    with connection.cursor() as cursor:
-        cursor.execute(INSERT_SUBMISSION, [sent.key, place.pk, sent.digest, sent.seconds, sent.at])
-        if cursor.rowcount:
-            return True
+def _take_in(sent: Submission, place: Assignment, user: User) -> tuple[LabelMember, bool]:
+    """Store the sending: the person as a member, and False when its key was there before. Raises as member_for."""
+    values: dict[str, Any] = {"label_project": place.label_project_id, "user": user.pk, "place": place.pk}
+    values |= {"key": sent.key, "digest": sent.digest, "seconds": sent.seconds, "at": sent.at}
+    [member] = LabelMember.objects.raw(TAKE_IN, values)
+    is_new: bool = vars(member)["is_new"]
+    if member.pk is None:
+        return member_for(place.label_project, user), is_new
+    return let_in(member, place.label_project), is_new
+
+
+def _refuse_other(sent: Submission, place: Assignment) -> None:
+    """Raises KeyReusedError when what was stored under the key is not the same."""
     if not Submission.objects.filter(pk=sent.pk, assignment=place, digest=sent.digest).exists():
         raise KeyReusedError
-    return False
 
 
 def _refuse_unless_changeable(place: Assignment) -> None:
@@ -212,20 +217,32 @@ def _refuse_unless_changeable(place: Assignment) -> None:
         raise RefusedError("You have seen the right answers to this training item, so yours stay as they are.")
 
 
+def _respondent(project: Project, user: User, *, simulated: bool) -> int:
+    def find() -> int:
+        key = f"annotator:{user.pk}"
+        kind = RespondentKind.ANNOTATOR
+        return get_respondent(project=project, kind=kind, key=key, attributes={}, simulated=simulated).pk
+
+    return kept_id(("annotator", project.pk, user.pk), find)
+
+
+def _condition(project: Project, factors: tuple[tuple[str, str], ...]) -> int:
+    return kept_id(("condition", project.pk, factors), lambda: get_condition(project=project, factors=dict(factors)).pk)
+
+
 def _answers(
-    place: Assignment, respondent: Respondent, values: Mapping[str, Any], now: datetime, seconds: float | None
+    place: Assignment, respondent: int, values: Mapping[str, Any], now: datetime, seconds: float | None
 ) -> list[Answer]:
-    project = place.label_project.project
     factors = {code: _factors(place, code) for code in values}
     # In one order for everybody: two who make the same new conditions in different ones would deadlock.
-    conditions = {key: get_condition(project=project, factors=dict(key)) for key in sorted(set(factors.values()))}
+    conditions = {key: _condition(place.label_project.project, key) for key in sorted(set(factors.values()))}
     return [
         Answer(
-            respondent_id=respondent.pk,
+            respondent_id=respondent,
             item_id=place.item_id,
             question=code,
             value=value,
-            condition_id=conditions[factors[code]].pk,
+            condition_id=conditions[factors[code]],
             sample=place.label_project.sample,
             answered_at=now,
             seconds=seconds,
@@ -263,22 +280,40 @@ def _seconds(place: Assignment, now: datetime) -> float | None:
     return (now - place.opened_at).total_seconds() if place.opened_at else None
 
 
-def _finish(place: Assignment, status: Assignment.Status, now: datetime) -> None:
+FINISH = """
+UPDATE annotation_assignment
+SET status = %(status)s, lease_until = NULL, finished_at = %(finished_at)s, annotator_id = %(annotator)s,
+  opened_at = %(opened_at)s, orders = %(orders)s, suggested = %(suggested)s, suggested_as = %(suggested_as)s,
+  skip_reason = %(skip_reason)s, guidelines_version = COALESCE(guidelines_version, (
+    SELECT max(version) FROM annotation_guidelines WHERE label_project_id = %(label_project)s))
+WHERE id = %(place)s"""
+FINISH_AND_FORGET = f"""
+WITH forgotten AS (
+  DELETE FROM annotation_draft
+  WHERE label_project_id = %(label_project)s AND item_id = %(item)s AND annotator_id = %(annotator)s
+)
+{FINISH}"""
+
+
+def _finish(place: Assignment, status: Assignment.Status, now: datetime, *, statement: str = FINISH) -> None:
+    """Store the place as finished; FINISH_AND_FORGET takes the person's draft with it."""
     place.status, place.lease_until = status, None
     place.finished_at = place.finished_at or now
-    latest = Guidelines.objects.filter(label_project=OuterRef("label_project")).values("version")[:1]
-    Assignment.objects.filter(pk=place.pk).update(
-        status=place.status,
-        lease_until=None,
-        finished_at=place.finished_at,
-        annotator=place.annotator_id,
-        opened_at=place.opened_at,
-        orders=place.orders,
-        suggested=place.suggested,
-        suggested_as=place.suggested_as,
-        skip_reason=place.skip_reason,
-        guidelines_version=Coalesce("guidelines_version", Subquery(latest)),
-    )
+    values = {
+        "place": place.pk,
+        "label_project": place.label_project_id,
+        "item": place.item_id,
+        "annotator": place.annotator_id,
+        "status": str(status),
+        "finished_at": place.finished_at,
+        "opened_at": place.opened_at,
+        "orders": json.dumps(place.orders),
+        "suggested": json.dumps(place.suggested),
+        "suggested_as": place.suggested_as,
+        "skip_reason": place.skip_reason,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
 
 
 def _rank_by_dispute(place: Assignment) -> None:

@@ -27,7 +27,12 @@ def member_for(label_project: LabelProject, user: User) -> LabelMember:
             )
     else:
         member, _ = LabelMember.objects.get_or_create(label_project=label_project, user=user)
-    member.label_project = label_project  # callers have it loaded with what they need
+    return let_in(member, label_project)
+
+
+def let_in(member: LabelMember, label_project: LabelProject) -> LabelMember:
+    """The member with the labelling project as it is loaded; raises MembershipRefusedError as member_for does."""
+    member.label_project = label_project
     if refusal := _refusal(member):
         raise MembershipRefusedError(refusal)
     return member
