@@ -8,9 +8,15 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from evaluation.metrics.alignment import alignment_summary, majority_alignment, rate_mae, rate_mae_floor
+from evaluation.metrics.alignment import (
+    alignment_summary,
+    majority_alignment,
+    rate_abs_diff_of_means,
+    rate_mae,
+    rate_mae_floor,
+)
 from evaluation.metrics.items import count_answers, item_rates, items_frame, pair_counts
-from evaluation.metrics.persona import subgroup_alignment
+from evaluation.metrics.persona import closest_subgroups, subgroup_alignment, subgroup_ceiling
 from evaluation.metrics.row_level import row_level_alignment
 from evaluation.metrics.uncertainty import contested_model_agreement, uncertainty_correlation
 
@@ -179,6 +185,28 @@ def test_persona_cells_join_by_country_and_group():
     assert not found.cells[("IN", "old")]["rate_mae"].defined
     assert found.means["majority_alignment"].value == 0.5
     assert found.means["majority_alignment"].reason == "1 of 3 subgroups left out: undefined"
+
+
+def test_closest_subgroup_is_by_majority_then_error_then_as_given():
+    cells = [("far", 4, 0), ("near", 4, 3), ("nearest", 4, 4), ("also nearest", 2, 2), ("elsewhere", 0, 0)]
+    human = pd.DataFrame([(*cell, "x") for cell in cells], columns=["group", "n", "n_culture", "item"])
+    model = pd.DataFrame({"item": ["x"], "n": [1], "n_culture": [1]})
+    found = closest_subgroups(human, model, cell=["group"])
+    assert [name for (name,) in found.cells] == ["nearest", "also nearest", "near", "far", "elsewhere"]
+    assert found.cells[("far",)]["rate_abs_diff_of_means"].value == 1
+
+
+def test_ceiling_of_subgroups_averages_cells_with_two_people_an_item():
+    human = pd.DataFrame({"group": ["p", "q", "r"], "item": ["x"] * 3, "n": [2, 2, 1], "n_culture": [1, 2, 1]})
+    found = subgroup_ceiling(human, human, cell=["group"], seed=1)
+    assert (found["majority_alignment"].value, found["rate_mae"].value) == (0.5, 0.5)
+    assert found["rate_mae"].reason == "1 of 3 subgroups left out: undefined"
+
+
+def test_the_mean_absolute_error_is_no_difference_of_means():
+    items = items_frame([4, 4], [4, 0], [4, 4], [0, 4])
+    assert rate_mae(items).value == 1
+    assert rate_abs_diff_of_means(items).value == 0
 
 
 def test_pairing_keeps_only_what_both_sides_have():

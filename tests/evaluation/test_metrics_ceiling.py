@@ -18,6 +18,28 @@ def test_error_of_even_halves_is_the_hypergeometric_one():
     found = split_half_ceiling(items_frame([4], [2], [1], [1]), n_splits=4000, seed=2)
     assert found["rate_mae"].value == pytest.approx(2 / 6, abs=0.03)
     assert found["majority_alignment"].value == pytest.approx(4 / 6, abs=0.03)
+    # With one item the difference of means is the error, and signed errors cancel over the splits.
+    assert found["rate_abs_diff_of_means"] == found["rate_mae"]
+    assert found["signed_culture_gap"].value == pytest.approx(0, abs=0.05)
+    assert found["signed_preference_gap"].value == -found["signed_culture_gap"].value
+
+
+def test_correlation_leaves_out_splits_without_spread():
+    # All agree on the first item; on the second halves hold 1+1, a correlation of 1, or 2+0 and are both constant.
+    found = split_half_ceiling(items_frame([4, 4], [4, 2], [1, 1], [1, 1]), seed=1)
+    assert found["uncertainty_correlation"].value == pytest.approx(1)
+    assert found["uncertainty_spearman"].value == pytest.approx(1)
+    alike = split_half_ceiling(items_frame([4, 4], [4, 0], [1, 1], [1, 1]), seed=1)["uncertainty_correlation"]
+    assert np.isnan(alike.value)
+    assert alike.reason == "in every split a half agrees equally on all items"
+
+
+def test_correlation_is_that_of_each_split_averaged():
+    # With so many people halves hardly differ from the whole, and so correlate almost perfectly.
+    items = items_frame([10**6] * 3, [10**6, 8 * 10**5, 5 * 10**5], [1] * 3, [1] * 3)
+    found = split_half_ceiling(items, n_splits=250, seed=1)
+    assert found["uncertainty_correlation"].value == pytest.approx(1, abs=1e-4)
+    assert found["uncertainty_spearman"].value == pytest.approx(1)
 
 
 def test_items_with_one_person_are_left_out_and_a_seed_fixes_the_rest():
