@@ -15,6 +15,7 @@ from annotation.models import KnownAnswer, LabelProject
 from annotation.preview import shown_item
 from annotation.setup_rows import known_rows
 from annotation.setup_views import setup_context
+from annotation.suggestions import without_suggestion
 from annotation.views import find
 from materials.models import Item
 from projects.access import MANAGERS, MemberRequest, project_view
@@ -41,8 +42,12 @@ def label_known(request: MemberRequest, project: Project, label: str) -> HttpRes
         else:
             messages.success(request, f"{made} known answer{' is' if made == 1 else 's are'} there.")
             return redirect("label_known", slug=project.slug, label=label)
+    known = known_rows(label_project)
+    lacking = without_suggestion(label_project, [row.known.item for row in known])
     context = setup_context(label_project, "known") | {
-        "known": known_rows(label_project),
+        "known": known,
+        "lacking": lacking,
+        "lacking_datasets": sorted({str(item.dataset) for item in lacking}),
         "upload": upload,
         "choose": KnownItemForm(label_project=label_project),
         "codes": [question.code for question in label_project.instrument.questionnaire.questions],

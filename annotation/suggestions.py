@@ -6,7 +6,7 @@ from typing import Any
 from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.models import LabelProject
-from materials.models import Instrument
+from materials.models import Instrument, Item
 from responses.models import Respondent, RespondentKind, Response
 
 
@@ -24,6 +24,15 @@ def suggestions_for(label_project: LabelProject, item_ids: Iterable[int]) -> dic
     for item, question, value in answers.order_by("pk").values_list("item_id", "question", "value"):
         found.setdefault(item, {})[question] = value
     return found
+
+
+def without_suggestion(label_project: LabelProject, items: Iterable[Item]) -> list[Item]:
+    """Those that the chosen model has not answered; none where no suggestions are shown."""
+    if label_project.suggestions == LabelProject.Suggestions.NONE:
+        return []
+    items = list(items)
+    answered = suggestions_for(label_project, [item.pk for item in items])
+    return [item for item in items if item.pk not in answered]
 
 
 def model_name(model: Respondent) -> str:

@@ -1,11 +1,14 @@
 import pytest
+from django.urls import reverse
 
 from annotation.models import LabelProject
-from annotation.services import LabelProjectError, change_settings
+from annotation.services import LabelProjectError, change_settings, claim_next
 from annotation.suggestions import models_answering, suggestions_for
+from materials.models import Item
 from responses.models import RespondentKind, SourceKind
 from responses.services import Answer, get_condition, get_respondent, record_many
 from responses.uncertainty import uncertainty
+from tests.annotation.conftest import known
 
 
 @pytest.fixture
@@ -44,6 +47,34 @@ def test_the_models_latest_answer_is_suggested(make_label_project, model):
     change_settings(label_project=label_project, suggestions="shown", suggestions_of=model, by=None)
     assert suggestions_for(label_project, [items[0].pk, items[2].pk]) == {items[0].pk: {"plausible": "no"}}
     assert list(models_answering(label_project.instrument)) == [model]
+
+
+def test_checks_from_another_dataset_have_suggestions_where_the_model_answered_and_the_page_names_the_others(
+    make_label_project, model, annotator, researcher, client_as
+):
+    label_project = make_label_project(n=1)
+    record(label_project, model, {0: ["yes"]})
+    change_settings(label_project=label_project, suggestions="shown", suggestions_of=model, by=None)
+    known(label_project, "training", 2)
+    answered, _ = Item.objects.filter(dataset__slug="training").order_by("pk")
+    said = Answer(
+        respondent_id=model.pk,
+        item_id=answered.pk,
+        question="plausible",
+        value="no",
+        condition_id=get_condition(project=label_project.project, factors={}).pk,
+    )
+    record_many(
+        project=label_project.project,
+        instrument=label_project.instrument,
+        source_kind=SourceKind.IMPORT,
+        answers=[said],
+    )
+    place = claim_next(label_project, annotator)
+    assert (place.item, place.suggested) == (answered, {"plausible": "no"})
+    page = client_as(researcher).get(reverse("label_known", args=[label_project.project.slug, label_project.slug]))
+    assert [item.external_id for item in page.context["lacking"]] == ["training-1"]
+    assert "1 of these items shows no suggestion" in page.content.decode()
 
 
 def test_a_model_that_did_not_answer_the_questions_cannot_be_chosen(make_label_project, model):
