@@ -33,7 +33,7 @@ class ShownQuestion:
     legend: str
     help: str
     optional: bool
-    value: Any
+    value: Any = field(hash=False)
     error: str = ""
     options: tuple[ShownOption, ...] = ()
     inline: bool = False
@@ -41,7 +41,7 @@ class ShownQuestion:
     places: tuple[str, ...] = ()  # of a ranking
     marked: str = ""  # the field of the item in which passages are marked
     multiline: bool = False
-    limits: Mapping[str, Any] = field(default_factory=dict)  # attributes of a number or text field
+    limits: Mapping[str, Any] = field(default_factory=dict, hash=False)  # attributes of a number or text field
     show_if: str = ""  # JSON for the page's script
     condition: str = ""  # the same in words, for previews
 
