@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from tests.golden.adapters import agreement, alignment, association, consensus, gap, rates
+from tests.golden.adapters import agreement, alignment, association, consensus, deviance, gap, judging, ranking, rates
 
 ADAPTERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "inter_annotator_agreement": agreement.coefficients,
@@ -17,4 +17,11 @@ ADAPTERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "valid_response_rates_and_decision_entropy": rates.by_model,
     "cramers_v": association.strength,
     "benjamini_hochberg": association.adjusted,
+    "drop_one_deviance_likelihood_ratio": deviance.by_factor,
+    "judge_decision_parsing": judging.parsing,
+    "majority_vote_tie_to_A": judging.votes,
+    "preference_subset_selection": judging.selection,
+    "position_bias_and_order_consistency": ranking.by_method,
+    "win_rate_matrix_and_ranking": ranking.models,
+    "repeated_run_interval": ranking.runs,
 }
