@@ -121,11 +121,17 @@ def label_person(request: MemberRequest, project: Project, label: str, pk: int) 
         "current": "live",
         "person": person,
         "places": _places(label_project, pk),
+        "held": _held(label_project, pk),
         "respondent": project.respondents.filter(key=f"annotator:{pk}").first(),
         "left_out": _left_out(label_project, pk),
         "may_change": request.role in MANAGERS,
     }
     return render(request, "annotation/person.html", context)
+
+
+def _held(label_project: LabelProject, user: int) -> Assignment | None:
+    places = Assignment.objects.of(label_project, user).filter(status="leased", purpose=Assignment.Purpose.LABEL)
+    return places.select_related("item").first()
 
 
 def _left_out(label_project: LabelProject, user: int) -> list[tuple[str, int]]:

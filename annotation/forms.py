@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from django import forms
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.forms import BoundField
 
-from annotation.models import KnownAnswer, LabelProject
+from annotation.models import Assignment, KnownAnswer, LabelMember, LabelProject
 from annotation.suggestions import model_name, models_answering
 from materials.models import Dataset, Instrument, Item
 from projects.models import Project, Role, User
@@ -253,9 +254,66 @@ class MembersForm(forms.Form):
 
     def __init__(self, *args: Any, label_project: LabelProject, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        able = User.objects.filter(memberships__project=label_project.project_id, memberships__role__in=WORKERS)
-        unnamed = able.exclude(label_members__label_project=label_project).order_by("username")
+        unnamed = workers(label_project).exclude(label_members__label_project=label_project)
         self.fields["users"].queryset = unnamed  # type: ignore[attr-defined]
+
+
+class ItemToHandForm(forms.Form):
+    """`item` is cleaned to the item with this id that is labelled here."""
+
+    item = forms.CharField(label="Item ID", max_length=200, help_text="As the dataset’s page has it.")
+
+    def __init__(self, *args: Any, label_project: LabelProject, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.label_project = label_project
+
+    def clean_item(self) -> Item:
+        wanted, dataset = self.cleaned_data["item"], self.label_project.dataset
+        item = Item.objects.filter(dataset=dataset, external_id=wanted).first()
+        if item is None:
+            raise forms.ValidationError(f"The dataset {dataset} has no item {wanted}.")
+        return item
+
+
+class HandForm(forms.Form):
+    """A place of the item to hand over, and who gets it: people who may label and have not had the item."""
+
+    place = forms.ChoiceField(
+        widget=forms.RadioSelect,
+        error_messages={"invalid_choice": "Somebody took or answered this place meanwhile; choose again."},
+    )
+    to = forms.ModelChoiceField(label="To", queryset=User.objects.none())
+
+    def __init__(self, *args: Any, label_project: LabelProject, places: Sequence[Assignment], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.places = {f"{place.pk} {place.annotator_id or ''}": place for place in places}
+        choices = [
+            (key, f"Held by {place.annotator}" if place.annotator else "Free") for key, place in self.places.items()
+        ]
+        self.fields["place"].choices = choices  # type: ignore[attr-defined]
+        self.initial.setdefault("place", choices[0][0] if choices else None)
+        item = places[0].item_id if places else None
+        self.fields["to"].queryset = people_for(label_project, item)  # type: ignore[attr-defined]
+
+    def clean_place(self) -> Assignment:
+        return self.places[self.cleaned_data["place"]]
+
+
+def people_for(label_project: LabelProject, item: int | None) -> QuerySet[User]:
+    """Who may label here and has not had the item, by name."""
+    of_here = LabelMember.objects.filter(label_project=label_project, user=OuterRef("pk"))
+    barred = of_here.filter(~Q(status=LabelMember.Status.ACTIVE) | Q(failed_at__isnull=False))
+    had = Assignment.objects.filter(label_project=label_project, item=item, annotator=OuterRef("pk"))
+    people = workers(label_project).exclude(Exists(barred)).exclude(Exists(had))
+    if label_project.known_answers.filter(purpose=KnownAnswer.Purpose.TRAINING).exists():
+        people = people.filter(Exists(of_here.filter(qualified_at__isnull=False)))
+    return people
+
+
+def workers(label_project: LabelProject) -> QuerySet[User]:
+    """Members of the project who may label, by name."""
+    able = User.objects.filter(memberships__project=label_project.project_id, memberships__role__in=WORKERS)
+    return able.order_by("username")
 
 
 class MemberForm(forms.Form):

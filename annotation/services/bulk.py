@@ -1,12 +1,15 @@
-"""What a researcher does to many places at once. Each is audited, and annotators who submit meanwhile lose nothing."""
+"""What a researcher does to places. Each is audited, and annotators who submit meanwhile lose nothing."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 
-from django.db import connection, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import Q, QuerySet
+from django.utils import timezone
 
 from annotation.models import Assignment, Draft, LabelMember, LabelProject
 from annotation.refusals import LabelProjectError
+from annotation.services.claiming import set_shown
 from annotation.services.members import set_member_status
 from projects.models import User
 from projects.services import audit
@@ -54,6 +57,48 @@ def _free(held: QuerySet[Assignment]) -> int:
         suggested={},
         suggested_as="",
     )
+
+
+@transaction.atomic
+def hand_over(*, seen: Assignment, to: User, by: User | None) -> Assignment:
+    """Give a free or held place to this person, as the next item that they see, whatever their cap.
+
+    `seen` is the place as the researcher saw it. What its holder typed is kept as a draft, and so is what the person
+    typed about the item before them, which is free again. Raises LabelProjectError when somebody took or answered the
+    place meanwhile, and for a person who has had the item or is at one with known answers.
+    """
+    label_project = seen.label_project
+    locked = _locked(label_project, Q(item=seen.item_id) | Q(annotator=to, status=Assignment.Status.LEASED))
+    places = {place.pk: place for place in locked.select_related("item")}
+    place = places.pop(seen.pk)
+    if (place.status, place.annotator_id) != (seen.status, seen.annotator_id):
+        raise LabelProjectError("Somebody took or answered this item meanwhile; look at its places and choose again.")
+    if any(other.annotator_id == to.pk and other.item_id == place.item_id for other in (place, *places.values())):
+        raise LabelProjectError(f"{to} has had this item, and nobody gets an item twice; choose somebody else.")
+    held = [other for other in places.values() if other.annotator_id == to.pk]
+    if any(other.purpose != Assignment.Purpose.LABEL for other in held):
+        raise LabelProjectError(f"{to} is at an item with known answers; hand them this one when they have answered.")
+    leased = [other.pk for other in (place, *held) if other.status == Assignment.Status.LEASED]
+    _free(Assignment.objects.filter(pk__in=leased))
+    member, _ = LabelMember.objects.get_or_create(label_project=label_project, user=to)
+    member.label_project = place.label_project = label_project
+    place.annotator, place.status, place.opened_at = to, Assignment.Status.LEASED, None
+    place.lease_until = timezone.now() + timedelta(minutes=label_project.lease_minutes)
+    set_shown(place, member)
+    try:
+        with transaction.atomic():
+            place.save()
+    except IntegrityError as error:  # they claimed one between the look and the write
+        raise LabelProjectError(f"{to} opened another item at this moment; try again.") from error
+    _audit(
+        label_project,
+        by,
+        "labelling item handed over",
+        user=to,
+        item=place.item.external_id,
+        taken_from=seen.annotator.get_username() if seen.annotator else "",
+    )
+    return place
 
 
 @transaction.atomic

@@ -7,19 +7,22 @@ from django.db import connection, transaction
 from django.urls import reverse
 
 from annotation import monitoring
-from annotation.models import Assignment, LabelMember
+from annotation.models import Assignment, Draft, LabelMember
 from annotation.services import (
     LabelProjectError,
     MembershipRefusedError,
+    NoLongerYoursError,
     claim_next,
+    hand_over,
     invalidate,
+    orders_for,
     release_leases,
     reopen_skipped,
     skip,
     submit,
 )
 from responses.models import Response
-from tests.annotation.conftest import answers
+from tests.annotation.conftest import CRITERIA, answers, known
 
 
 def test_an_item_that_was_taken_back_can_still_be_submitted_while_it_is_free(make_label_project, make_annotators):
@@ -126,6 +129,79 @@ def test_whoever_submits_after_that_moment_is_refused(make_label_project, annota
     thread.join()
     assert refused
     assert not Response.objects.exists()
+
+
+def test_a_held_item_is_handed_to_somebody_who_has_another_before_them(make_label_project, make_annotators):
+    label_project = make_label_project(n=3)
+    first, second = make_annotators(2)
+    handed, other = claim_next(label_project, first), claim_next(label_project, second)
+    hand_over(seen=handed, to=second, by=None)
+    with pytest.raises(NoLongerYoursError):
+        submit(handed, first, answers(note="mine"))
+    assert Draft.objects.get(annotator=first).answers["note"] == "mine"
+    assert submit(other, second, answers()).status == "submitted"  # it was free again, and nobody took it
+    following = claim_next(label_project, second)
+    assert (following.pk, following.orders) == (handed.pk, orders_for(handed, second.pk))
+    submit(following, second, answers())
+    event = label_project.project.audit_events.get(action="labelling item handed over")
+    assert (event.detail["member"], event.detail["taken_from"]) == ("annotator-1", "annotator-0")
+
+
+def test_nobody_is_handed_an_item_twice_or_away_from_a_check(make_label_project, make_annotators):
+    label_project = make_label_project(n=1, overlap=2, questions=CRITERIA)
+    first, second = make_annotators(2)
+    submit(claim_next(label_project, first), first, answers())
+    free = label_project.assignments.get(status="free")
+    with pytest.raises(LabelProjectError, match="has had this item"):
+        hand_over(seen=free, to=first, by=None)
+    known(label_project, "training", 1)
+    claim_next(label_project, second)
+    with pytest.raises(LabelProjectError, match="item with known answers"):
+        hand_over(seen=free, to=second, by=None)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_submit_at_that_moment_comes_before_handing_over(make_label_project, make_annotators):
+    label_project = make_label_project(n=1)
+    first, second = make_annotators(2)
+    place = claim_next(label_project, first)
+    refused = []
+
+    def hand() -> None:
+        try:
+            hand_over(seen=place, to=second, by=None)
+        except LabelProjectError as refusal:
+            refused.append(refusal)
+        connection.close()
+
+    with transaction.atomic():
+        submit(place, first, answers())
+        thread = threading.Thread(target=hand)
+        thread.start()
+        thread.join(0.5)
+        assert thread.is_alive()  # it waits for the place
+    thread.join()
+    assert "meanwhile" in str(refused[0])
+    assert Assignment.objects.get().annotator == first
+
+
+def test_the_page_hands_over_what_it_showed(make_label_project, make_annotators, researcher, client_as):
+    label_project = make_label_project(n=1, overlap=2)
+    first, second = make_annotators(2)
+    place = claim_next(label_project, first)
+    client, page = client_as(researcher), reverse("label_hand", args=[label_project.project.slug, label_project.slug])
+    assert client.get(page, {"item": "none"}).status_code == 422
+    item = f"{page}?item={place.item.external_id}"
+    shown = client.get(item)
+    assert [label for _, label in shown.context["form"].fields["place"].choices] == ["Held by annotator-0", "Free"]
+    assert first not in shown.context["form"].fields["to"].queryset  # who had the item
+    held = f"{place.pk} {first.pk}"
+    submit(place, first, answers())
+    late = client.post(item, {"place": held, "to": second.pk})
+    assert (late.status_code, "meanwhile" in late.content.decode()) == (422, True)
+    free = label_project.assignments.get(status="free")
+    assert client.post(item, {"place": f"{free.pk} ", "to": second.pk}).status_code == 302
+    assert claim_next(label_project, second) == free
 
 
 def test_nothing_happens_before_it_is_confirmed(make_label_project, annotator, researcher, client_as):
