@@ -53,7 +53,6 @@ def item_page(
     changing: bool | None = None,
 ) -> dict[str, Any]:
     """The item with what is known of this person's answers: just typed, else their draft, else submitted."""
-    label_project = place.label_project
     own = place.annotator_id == user.pk  # what somebody else did with the place since must not show
     orders = place.orders if own else orders_for(place, user.pk)
     submitted = own and place.status == Assignment.Status.SUBMITTED
@@ -71,7 +70,6 @@ def item_page(
             if shown.question.error
         ],
         "flags": () if place.untouched else _flags(place, user),
-        "news": _has_news(label_project, place, progress),
         "previous": Assignment.objects.before(place, user) if place.finished_at and own else progress.last,
         "following": Assignment.objects.after(place, user),
     }
@@ -130,13 +128,6 @@ def _item(place: Assignment, orders: Mapping[str, list[str]]) -> dict[str, Any]:
         "parts": item_parts(content, label_project.item_fields, without=apart, marked=marked),
         "pairs": list(sides.values()),
     }
-
-
-def _has_news(label_project: LabelProject, place: Assignment, progress: Progress) -> bool:
-    """Whether there are newer guidelines than those under which the person last finished an item."""
-    if place.finished_at or progress.guidelines_version is None:
-        return False
-    return label_project.guidelines.filter(version__gt=progress.guidelines_version).exists()
 
 
 @dataclass(frozen=True, slots=True)

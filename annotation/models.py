@@ -59,6 +59,8 @@ class LabelProject(models.Model):
     status = models.CharField(max_length=20, choices=Status.choices, default=Status.OPEN)
     created_at = models.DateTimeField(auto_now_add=True)
 
+    newest_guidelines: int  # of for_work
+
     objects = LabelProjectQuerySet.as_manager()
 
     class Meta:
@@ -129,6 +131,7 @@ class LabelMember(models.Model):
     reason = models.CharField(max_length=500, blank=True)  # why paused or excluded
     qualified_at = models.DateTimeField(null=True, blank=True)  # training done and passed
     failed_at = models.DateTimeField(null=True, blank=True)  # training done and not passed
+    guidelines_read = models.PositiveIntegerField(default=0)  # the latest version they went on from; 0 for none
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

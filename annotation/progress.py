@@ -30,7 +30,7 @@ class Progress:
 
     Items that took longer than a pause do not count for the pace. Items with known answers count as all others do, for
     what is left in the number that is to be expected; the training is counted apart. `last` is the address of what the
-    person finished last, and `guidelines_version` what they read for it.
+    person finished last.
     """
 
     done: int
@@ -38,7 +38,6 @@ class Progress:
     left: int
     pace: float | None
     last: int | None = None
-    guidelines_version: int | None = None
     training: bool = False
 
     @property
@@ -74,7 +73,6 @@ class Finished(NamedTuple):
     purpose: str
     opened_at: datetime | None
     at: datetime
-    guidelines_version: int | None
 
 
 class Counted(NamedTuple):
@@ -108,7 +106,6 @@ def progress_of(label_project: LabelProject, user: User, *, fresh: bool = False)
         left=max(0, counted.left),
         pace=_pace(place for place in latest if place.purpose != Assignment.Purpose.TRAINING),
         last=latest[0].pk if latest else None,
-        guidelines_version=latest[0].guidelines_version if latest else None,
     )
 
 
@@ -127,7 +124,7 @@ def _and(counted: Counted, newer: Sequence[Finished]) -> Counted:
 
 
 LATEST = """
-SELECT id, status, purpose, opened_at, finished_at, guidelines_version FROM annotation_assignment
+SELECT id, status, purpose, opened_at, finished_at FROM annotation_assignment
 WHERE annotator_id = %(user)s AND label_project_id = %(label_project)s AND status IN ('submitted', 'skipped')
   AND finished_at > %(after)s
 ORDER BY finished_at DESC, id DESC LIMIT %(most)s"""

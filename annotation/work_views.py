@@ -32,9 +32,7 @@ def _work_view(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseB
 
     @project_view(*WORKERS)
     def let_in(request: MemberRequest, project: Project, label: str, **kwargs: Any) -> HttpResponse:
-        label_project = get_object_or_404(
-            LabelProject.objects.select_related("instrument"), project=project, slug=label
-        )
+        label_project = get_object_or_404(LabelProject.objects.for_work(), project=project, slug=label)
         label_project.project = project
         return view(request, label_project, **kwargs)
 
@@ -66,7 +64,7 @@ def _respond(
     request: MemberRequest, label_project: LabelProject, context: dict[str, Any], *, url: str, status: int = 200
 ) -> HttpResponse:
     context |= _context(label_project) | {"only_part": _wants_part(request)}
-    if not context["only_part"] or context.get("news"):
+    if not context["only_part"] or context.get("to_read"):
         context |= item_page.guidelines_page(label_project, label_project.current_guidelines)
         context["keys"] = item_page.KEYS
     template = "annotation/work_part.html" if context["only_part"] else "annotation/work.html"
@@ -77,12 +75,26 @@ def _respond(
 
 
 def _next(
-    request: MemberRequest, label_project: LabelProject, progress: Progress | None = None, **known: Any
+    request: MemberRequest,
+    label_project: LabelProject,
+    progress: Progress | None = None,
+    *,
+    member: LabelMember | None = None,
+    **known: Any,
 ) -> HttpResponse:
-    """The next item, or the page that says why there is none. `known`: as for claim_next."""
+    """The next item, or guidelines to read before it, or the page that says why there is none.
+
+    `member` and `known`: as for claim_next.
+    """
     user = request.user
     try:
-        place, refusal = services.claim_next(label_project, user, **known), ""
+        if label_project.is_open:
+            member = member or services.member_for(label_project, user)
+            if member.guidelines_read < label_project.newest_guidelines:
+                progress = progress or progress_of(label_project, user)
+                if progress.left:
+                    return _to_read(request, label_project, progress)
+        place, refusal = services.claim_next(label_project, user, member=member, **known), ""
     except services.MembershipRefusedError as error:
         place, refusal = None, str(error)
     if place is not None:
@@ -93,6 +105,11 @@ def _next(
         "previous": progress.last,
         "why": refusal or why_nothing_left(label_project, user),
     }
+    return _respond(request, label_project, context, url=_url("label_work", label_project))
+
+
+def _to_read(request: MemberRequest, label_project: LabelProject, progress: Progress) -> HttpResponse:
+    context = {"progress": progress, "previous": progress.last, "to_read": True}
     return _respond(request, label_project, context, url=_url("label_work", label_project))
 
 
@@ -262,6 +279,14 @@ def flag(request: MemberRequest, label_project: LabelProject, pk: int) -> HttpRe
 def guidelines(request: MemberRequest, label_project: LabelProject) -> HttpResponse:
     shown = item_page.guidelines_page(label_project, label_project.current_guidelines)
     return render(request, "annotation/guidelines.html", _context(label_project) | shown)
+
+
+@require_POST
+@_work_view
+def guidelines_read(request: MemberRequest, label_project: LabelProject, version: int) -> HttpResponse:
+    read = get_object_or_404(label_project.guidelines, version=version)
+    services.read_guidelines(guidelines=read, user=request.user)
+    return _next(request, label_project) if _wants_part(request) else redirect(_url("label_work", label_project))
 
 
 @_work_view

@@ -350,6 +350,7 @@ ROWS: dict[str, Row] = {
     "label_bulk post": Row(
         **answers(MANAGERS, 302), method="post", kwargs=lambda w: label_project_slugs(w) | {"action": "skipped"}
     ),
+    "label_hand": Row(**MANAGERS, kwargs=label_project_slugs),
     "label_adjudicate": Row(**READERS, kwargs=label_project_slugs),
     "label_adjudicate_item": Row(**READERS, kwargs=labelled_item),
     "label_adjudicate_next": Row(**answers(READERS, 302), kwargs=labelled_item),
@@ -383,6 +384,9 @@ ROWS: dict[str, Row] = {
     "label_codebook": Row(**READERS, kwargs=lambda w: label_project_slugs(w) | {"format": "json"}),
     "label_work": Row(**LABELLERS, kwargs=label_project_slugs),
     "label_guidelines": Row(**LABELLERS, kwargs=label_project_slugs),
+    "label_guidelines_read": Row(
+        **answers(LABELLERS, 302), method="post", kwargs=lambda w: label_project_slugs(w) | {"version": w.example}
+    ),
     "label_answers": Row(**LABELLERS, kwargs=label_project_slugs),
     "label_back": Row(**LABELLERS, kwargs=label_project_slugs),
     "label_assignment": Row(**HOLDER, kwargs=assignment_pk),

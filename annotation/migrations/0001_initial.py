@@ -58,6 +58,7 @@ class Migration(migrations.Migration):
                 ('reason', models.CharField(blank=True, max_length=500)),
                 ('qualified_at', models.DateTimeField(blank=True, null=True)),
                 ('failed_at', models.DateTimeField(blank=True, null=True)),
+                ('guidelines_read', models.PositiveIntegerField(default=0)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='label_members', to=settings.AUTH_USER_MODEL)),
                 ('label_project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='label_members', to='annotation.labelproject')),

@@ -12,9 +12,9 @@ from annotation.services.answering import (
     skip,
     submit,
 )
-from annotation.services.bulk import invalidate, release_leases, reopen_skipped
+from annotation.services.bulk import hand_over, invalidate, release_leases, reopen_skipped
 from annotation.services.claiming import claim_next, orders_for
-from annotation.services.guidelines import GuidelinesError, publish_guidelines
+from annotation.services.guidelines import GuidelinesError, publish_guidelines, read_guidelines
 from annotation.services.known_answers import (
     Judged,
     NewKnown,
@@ -60,6 +60,7 @@ __all__ = [
     "claim_next",
     "create_label_project",
     "decide",
+    "hand_over",
     "invalidate",
     "items_without_places",
     "judge",
@@ -71,6 +72,7 @@ __all__ = [
     "orders_for",
     "publish_guidelines",
     "raise_overlap",
+    "read_guidelines",
     "release_leases",
     "remove_known_answer",
     "reopen_skipped",

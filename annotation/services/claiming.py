@@ -17,10 +17,11 @@ from projects.models import User
 
 # The place with its item, from the same statement that takes it.
 RETURNED = "taken.*, item.external_id, item.content"
-# A lease that ran out while nobody else needed the place goes on, but its clock starts again: the person was away.
+# The clock starts when the person comes to a place that was handed to them, and again after a lease that ran out.
 RENEW = f"""
 UPDATE annotation_assignment taken
-SET opened_at = CASE WHEN lease_until < %(now)s THEN %(now)s ELSE opened_at END, lease_until = %(until)s
+SET opened_at = CASE WHEN opened_at IS NULL OR lease_until < %(now)s THEN %(now)s ELSE opened_at END,
+  lease_until = %(until)s
 FROM materials_item item WHERE item.id = taken.item_id
   AND taken.label_project_id = %(label_project)s AND annotator_id = %(user)s AND status = 'leased'
 RETURNING {RETURNED}"""

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
+from django.db.models.functions import Greatest
 
-from annotation.models import Guidelines, LabelProject
+from annotation.models import Guidelines, LabelMember, LabelProject
 from annotation.refusals import LabelProjectError
 from materials.questions import AnswerError, check_value
 from projects.models import User
@@ -45,6 +46,12 @@ def publish_guidelines(
         version=made.version,
     )
     return made
+
+
+def read_guidelines(*, guidelines: Guidelines, user: User) -> None:
+    """Note that the member has read this version."""
+    member = LabelMember.objects.filter(label_project=guidelines.label_project_id, user=user)
+    member.update(guidelines_read=Greatest("guidelines_read", guidelines.version))
 
 
 def _checked(label_project: LabelProject, examples: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -45,7 +45,7 @@ function show({ text, url }) {
   work().outerHTML = text;
   if (url) history.replaceState(null, "", url);
   const guidelines = work().querySelector("[data-new-guidelines]");
-  if (guidelines) document.querySelector("#guidelines [data-guidelines]").replaceChildren(guidelines.content);
+  if (guidelines) document.querySelector("#guidelines [data-guidelines]")?.replaceChildren(...guidelines.cloneNode(true).children);
   ready();
   const summary = work().querySelector("[data-error-summary]");
   (summary ?? work()).focus({ preventScroll: true });
@@ -72,11 +72,11 @@ function explain(result, { kept }) {
   else tell(result.text && result.status === 409 ? result.text : "The server refused this. Reload the page; what you typed is saved as far as the mark said.");
 }
 
-async function go(url) {
+async function go(url, body) {
   if (busy) return;
   busy = true;
   await flushDraft();
-  const result = await sender.fetch(url);
+  const result = await sender.fetch(url, { body });
   busy = false;
   if (result.state === "ok") show(result);
   else explain(result, { kept: "Stay on this page; your answers are still here." });
@@ -195,9 +195,10 @@ async function note(form) {
 
 frame.addEventListener("submit", (event) => {
   const form = event.target;
-  if (!form.matches("[data-answers], [data-note]")) return;
+  if (!form.matches("[data-answers], [data-note], [data-read]")) return;
   event.preventDefault();
-  if (form.matches("[data-note]")) note(form);
+  if (form.matches("[data-read]")) go(form.action, formBody(form));
+  else if (form.matches("[data-note]")) note(form);
   else submit(form);
 });
 

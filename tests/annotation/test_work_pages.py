@@ -27,6 +27,10 @@ def work_url(label_project):
     return reverse("label_work", args=[label_project.project.slug, label_project.slug])
 
 
+def read_url(label_project, version):
+    return reverse("label_guidelines_read", args=[label_project.project.slug, label_project.slug, version])
+
+
 def url(name, place):
     return reverse(name, args=[place.label_project.project.slug, place.label_project.slug, place.pk])
 
@@ -161,10 +165,13 @@ def test_item_text_guidelines_and_options_are_escaped(make_label_project, annota
         item_fields=fields,
         guidelines=f"Read\n\n{SCRIPT}\n\n[link](javascript:alert(1))",
     )
-    text = client_as(annotator).get(work_url(label_project)).content.decode()
-    assert SCRIPT not in text
-    assert "&lt;script&gt;alert(1)" in text
-    assert 'href="javascript' not in text
+    client = client_as(annotator)
+    guidelines = client.get(work_url(label_project)).content.decode()
+    item = client.post(read_url(label_project, 1), follow=True).content.decode()
+    for text in (guidelines, item):
+        assert SCRIPT not in text
+        assert "&lt;script&gt;alert(1)" in text
+        assert 'href="javascript' not in text
 
 
 def test_the_work_list_says_start_continue_and_done(make_label_project, annotator, client_as):
@@ -273,23 +280,30 @@ def test_a_verdict_on_the_model_is_an_answer(make_label_project, annotator, clie
     assert re.search(r'name="audit_clear" value="wrong"[^>]*checked', text)
 
 
-def test_newer_guidelines_are_told_until_an_item_is_done_with_them(make_label_project, annotator, client_as):
+def test_guidelines_come_before_the_first_item_and_again_when_they_change(make_label_project, annotator, client_as):
     label_project = make_label_project(guidelines="First")
-    client, news = client_as(annotator), "guidelines have changed"
-    submit(claim_next(label_project, annotator), annotator, answers())
-    assert news not in client.get(work_url(label_project)).content.decode()
+    client = client_as(annotator)
+    page = client.get(work_url(label_project)).content.decode()
+    assert "Before you begin" in page
+    assert not Assignment.objects.filter(annotator=annotator).exists()  # no item is held by who reads
+    assert "Scenario 0" in client.post(read_url(label_project, 1), follow=True).content.decode()
+    assert "Scenario 0" in client.get(work_url(label_project)).content.decode()
     publish_guidelines(
         label_project=label_project,
         text="Second",
         examples=[{"item": "scenarios-3", "answers": {"clear": "no"}, "why": "It says who *acts*."}],
         by=None,
     )
-    page = client.get(work_url(label_project)).content.decode()
-    assert news in page
-    assert "Scenario 3" in page
-    assert "<em>acts</em>" in page
-    submit(claim_next(label_project, annotator), annotator, answers())
-    assert news not in client.get(work_url(label_project)).content.decode()
+    place = Assignment.objects.get(annotator=annotator)
+    part = client.post(url("label_assignment", place), form(), headers={"X-Part": "work"}).content.decode()
+    assert "The guidelines have changed" in part
+    assert "Scenario 3" in part
+    assert "<em>acts</em>" in part
+    assert client.post(read_url(label_project, 3)).status_code == 404
+    part = client.post(read_url(label_project, 2), headers={"X-Part": "work"}).content.decode()
+    assert "Scenario 1" in part
+    client.post(read_url(label_project, 1))  # an old tab takes nothing back
+    assert "Scenario 1" in client.get(work_url(label_project)).content.decode()
 
 
 def test_own_answers_are_listed_and_nobody_elses(make_label_project, make_annotators, client_as):

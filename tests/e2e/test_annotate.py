@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Assignment, Draft, LabelProject, Submission
-from annotation.services import add_flag, claim_next, create_label_project, set_status, submit
+from annotation.services import add_flag, claim_next, create_label_project, publish_guidelines, set_status, submit
 from materials.models import Dataset, Instrument
 from projects.models import Project, Role, User
 from projects.services import set_member
@@ -48,6 +48,7 @@ def open_work(
     def opened(page: Page) -> Page:
         login(page, annotator)
         page.goto(WORK)
+        page.keyboard.press("Enter")  # the guidelines are read
         expect(page.locator(".question[data-active]")).to_be_visible()
         return page
 
@@ -227,7 +228,7 @@ def test_shared_keys_show_at_the_marked_question_only(page: Page, open_work: Cal
 
 
 def test_skip_flag_guidelines_and_keys(
-    page: Page, open_work: Callable[[Page], Page], axe: Callable[[Page], None]
+    page: Page, open_work: Callable[[Page], Page], axe: Callable[[Page], None], label_project: LabelProject
 ) -> None:
     open_work(page)
     for key, title in [("g", "Guidelines"), ("?", "Keys")]:
@@ -240,10 +241,16 @@ def test_skip_flag_guidelines_and_keys(
     page.keyboard.press("Enter")
     expect(page.get_by_text("odd wording")).to_be_visible()
     item_number(page, 0)
+    publish_guidelines(label_project=label_project, text="Say **no** when in doubt.", by=None)
     page.keyboard.press("s")
     page.keyboard.type("not my language")
     page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="The guidelines have changed")).to_be_visible()
+    axe(page)
+    page.keyboard.press("Enter")
     item_number(page, 1)
+    page.keyboard.press("g")
+    expect(page.get_by_role("dialog", name="Guidelines")).to_contain_text("in doubt")
     assert Assignment.objects.get(status="skipped").skip_reason == "not my language"
 
 
