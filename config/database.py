@@ -29,7 +29,7 @@ def database_settings(url: str, statement_seconds: int = 0) -> dict[str, Any]:
     if statement_seconds:
         query["options"] = f"{query.get('options', '')} -c statement_timeout={statement_seconds}s".strip()
     return {
-        "ENGINE": "django.db.backends.postgresql",
+        "ENGINE": "config.postgres",
         "NAME": name,
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or ""),
