@@ -2,12 +2,15 @@
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy import stats
 
 from .checks import at_least_one, generator
 from .items import check_counts
 from .resampling import FloatArray, Statistic, bootstrap_interval, weighted_mean
 from .result import Estimate
+
+Counts = NDArray[np.int64]
 
 # A correlation takes several arrays of resamples x splits; so many splits at once keep them under 10 MB.
 _SPLITS_AT_ONCE = 100
@@ -37,11 +40,10 @@ def split_half_ceiling(
     """
     at_least_one(n_splits, what="n_splits")
     at_least_one(n_resamples, what="n_resamples")
-    rng, counts = generator(seed), check_counts(items)[:, :2]
+    rng, counts = generator(seed), check_counts(items)[:, :2].astype(np.int64)
     n, culture = counts[counts[:, 0] >= 2].T
     half = n // 2
-    drawn = rng.hypergeometric(*(side.astype(np.int64) for side in (culture, n - culture, half)), (n_splits, n.size))
-    first = drawn.astype(np.float64)
+    first = rng.hypergeometric(culture, n - culture, half, size=(n_splits, n.size))
     statistics = _statistics(first, culture - first, half, n - half)
     if not n.size:
         return dict.fromkeys(statistics, Estimate.undefined("no item has two human answers"))
@@ -63,7 +65,7 @@ def split_half_ceiling(
 
 
 def _statistics(
-    first_culture: FloatArray, second_culture: FloatArray, first_n: FloatArray, second_n: FloatArray
+    first_culture: Counts, second_culture: Counts, first_n: Counts, second_n: Counts
 ) -> dict[str, Statistic]:
     """From culture answers in both halves, shape (splits, items), and answers in them, shape (items,)."""
     first, second = first_culture / first_n, second_culture / second_n

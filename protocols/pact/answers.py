@@ -4,7 +4,7 @@ An export has one row an answer or one row an item and respondent; the country, 
 receiver must be among its item fields.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -100,7 +100,7 @@ def _read(path: Path, columns: Mapping[str, tuple[str, str]], *, of_models: bool
 
 def _one_row_an_occasion(path: Path, answers: pd.DataFrame) -> pd.DataFrame:
     """The n-th answers of a respondent to both questions about an item go together."""
-    check_columns(path, list(answers), ["respondent", "item"])
+    check_columns(path, answers.columns.tolist(), ["respondent", "item"])
     standing = answers["superseded"] != "true" if "superseded" in answers else True
     asked = answers[answers["question"].isin(QUESTIONS) & standing]
     key = ["respondent", "item", "time"]
@@ -110,13 +110,13 @@ def _one_row_an_occasion(path: Path, answers: pd.DataFrame) -> pd.DataFrame:
     return asked.drop_duplicates(key).join(values, on=key)
 
 
-def _check_columns(path: Path, table: pd.DataFrame, needed: Iterable[str]) -> None:
+def _check_columns(path: Path, table: pd.DataFrame, needed: Collection[str]) -> None:
     for name in needed:
         if name.startswith("item_") and name not in table:
             field = name.removeprefix("item_")
             what = f"there is no such column; export the answers again with the item field {field}."
             raise FileFaultError(path, what, row=1, column=name)
-    check_columns(path, list(table), needed)
+    check_columns(path, table.columns.tolist(), needed)
 
 
 def _personas(path: Path, table: pd.DataFrame, exported: bool) -> pd.DataFrame:
@@ -126,7 +126,7 @@ def _personas(path: Path, table: pd.DataFrame, exported: bool) -> pd.DataFrame:
             table[name] if name in table else pd.Series("", index=table.index) for name in _EXPORTED_PERSONA
         )
         return pd.DataFrame({"country": country, "demo": (age + "_" + gender).str.strip("_")})
-    check_columns(path, list(table), _PERSONA)
+    check_columns(path, table.columns.tolist(), _PERSONA)
     check_filled(path, table[table["persona_setting"] == "persona"], _PERSONA)
     return table[list(_PERSONA)].rename(columns=dict(zip(_PERSONA, ("country", "demo"), strict=True)))
 

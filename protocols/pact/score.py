@@ -7,7 +7,7 @@ import argparse
 import json
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
@@ -65,7 +65,7 @@ def summary(tables: Tables) -> dict[str, Any]:
             for row in _rows(agreement[agreement["by"] == "relation"])
         },
         "alignment": {
-            f"{model}|{comparison}|{question}": _alignment(rows, comparison)
+            f"{model}|{comparison}|{question}": _alignment(rows, str(comparison))
             for (model, comparison, question), rows in compared.groupby(["model", "comparison", "question"], sort=False)
             if question in QUESTIONS
         },
@@ -166,7 +166,7 @@ def _regression(rows: pd.DataFrame) -> dict[str, Any]:
     return {name: fit[name] for name in ("nobs", "full_deviance", "full_df")} | {"factors": factors}
 
 
-def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+def _rows(table: pd.DataFrame) -> list[dict[Hashable, Any]]:
     return table.to_dict("records")
 
 
