@@ -59,7 +59,7 @@ def error_tests(pairs: pd.DataFrame) -> dict[str, TwoSidedTest]:
     """
     attitude_deltas(pairs)
     errors = [(pairs[side] - pairs["real"]).to_numpy(dtype=np.float64) for side in ("informed", "blind")]
-    found = {}
+    found: dict[str, TwoSidedTest] = {}
     for name, (informed, blind) in {"signed": errors, "squared": [error**2 for error in errors]}.items():
         difference = informed - blind
         t, w = TwoSidedTest(NAN, NAN), TwoSidedTest(NAN, NAN)

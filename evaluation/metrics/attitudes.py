@@ -79,13 +79,13 @@ def attitude_correlation(posts: pd.DataFrame) -> Estimate:
     >>> round(attitude_correlation(posts).value, 4)
     1.0
     """
-    sides = [_side(posts, name) for name in ("real", "simulated")]
-    n = sides[0].size
+    real, simulated = _side(posts, "real"), _side(posts, "simulated")
+    n = real.size
     if n < 2:
         return Estimate.undefined("a correlation needs two posts", n=n)
-    if any((side == side[0]).all() for side in sides):
+    if any((side == side[0]).all() for side in (real, simulated)):
         return Estimate.undefined("all real or all simulated attitudes are the same", n=n)
-    return Estimate(float(np.clip(stats.spearmanr(*sides).statistic, -1, 1)), n)
+    return Estimate(float(np.clip(stats.spearmanr(real, simulated).statistic, -1, 1)), n)
 
 
 def attitude_shares(attitudes: pd.Series) -> dict[int, float]:

@@ -124,8 +124,13 @@ class _Coded:
     def of(cls, pairs: pd.DataFrame) -> Self:
         real, blind, informed = (pairs[name].to_numpy(dtype=np.float64) for name in ("real", "blind", "informed"))
         both = np.unique(np.concatenate([blind, informed]), return_inverse=True)[1]
-        codes = np.unique(real, return_inverse=True)[1], *np.split(both, 2)
-        return cls(*codes, blind - real, informed - real)
+        return cls(
+            real=np.unique(real, return_inverse=True)[1],
+            blind=both[: real.size],
+            informed=both[real.size :],
+            blind_error=blind - real,
+            informed_error=informed - real,
+        )
 
     def deltas(self, swapped: NDArray[np.bool_], weights: FloatArray) -> dict[str, FloatArray]:
         """The three deltas for each row of swaps and weights, shape (rows, n)."""
@@ -150,7 +155,8 @@ def _spearman(first: IntArray, second: IntArray, weights: FloatArray) -> FloatAr
     x, y = (_midranks(codes, weights) - middle for codes in (first, second))
     variance = (weights * x**2).sum(axis=1) * (weights * y**2).sum(axis=1)
     covariance = (weights * x * y).sum(axis=1)
-    return np.divide(covariance, np.sqrt(variance), out=np.full(variance.shape, np.nan), where=variance > 0)
+    rho: FloatArray = np.divide(covariance, np.sqrt(variance), out=np.full(variance.shape, np.nan), where=variance > 0)
+    return rho
 
 
 def _midranks(codes: IntArray, weights: FloatArray) -> FloatArray:
@@ -176,5 +182,5 @@ def _clusters(pairs: pd.DataFrame, communities: ArrayLike | None) -> IntArray:
     if communities is None:
         return np.arange(len(pairs))
     codes = unit_codes(communities, what="The communities")
-    same_length("Clusters of posts", pairs=pairs["post"], communities=codes)
+    same_length("Clusters of posts", pairs=pairs["post"].to_numpy(), communities=codes)
     return codes

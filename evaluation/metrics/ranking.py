@@ -133,9 +133,9 @@ def rank_correlation(battles: pd.DataFrame, *, reference: Sequence[str], method:
     values = rates[ranked].to_numpy()
     if len(ranked) < 2 or (values == values[0]).all():
         return Estimate.undefined("it needs two models with different win rates", n=len(ranked))
-    correlate = stats.kendalltau if method == "kendall" else stats.spearmanr
-    found = correlate(values, -np.arange(len(ranked))).statistic
-    return Estimate(float(np.clip(found, -1, 1)), len(ranked), reason=_left_out(len(ranked), len(reference)))
+    places = -np.arange(len(ranked))
+    test = stats.kendalltau(values, places) if method == "kendall" else stats.spearmanr(values, places)
+    return Estimate(float(np.clip(test.statistic, -1, 1)), len(ranked), reason=_left_out(len(ranked), len(reference)))
 
 
 def pairwise_order_agreement(battles: pd.DataFrame, *, reference: Sequence[str]) -> Estimate:
@@ -211,8 +211,8 @@ def _covariance(strength: FloatArray, met: FloatArray) -> FloatArray:
     """Of strengths with mean 0: the pseudo-inverse of Fisher's information."""
     probability = 1 / (1 + np.exp(strength[None, :] - strength[:, None]))
     weight = met * probability * (1 - probability)
-    covariance: FloatArray = np.linalg.pinv(np.diag(weight.sum(axis=1)) - weight, hermitian=True)
-    return covariance
+    information = np.diag(weight.sum(axis=1)) - weight
+    return np.asarray(np.linalg.pinv(information, hermitian=True), dtype=np.float64)
 
 
 def _check_reference(reference: Sequence[str]) -> None:

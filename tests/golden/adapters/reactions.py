@@ -131,8 +131,8 @@ def _side(posts: pd.DataFrame) -> dict[str, Any]:
 def _doubled_tail(pairs: pd.DataFrame) -> float:
     real, blind, informed = (pairs[name].to_numpy(dtype=float) for name in ("real", "blind", "informed"))
 
-    def statistic(x: Any, y: Any) -> Any:
-        return abs((x - real).mean()) - abs((y - real).mean())
+    def statistic(x: Any, y: Any, axis: int) -> Any:
+        return abs((x - real).mean(axis=axis)) - abs((y - real).mean(axis=axis))
 
     test = stats.permutation_test((informed, blind), statistic, permutation_type="samples", n_resamples=np.inf)
     return float(test.pvalue)
