@@ -1,57 +1,76 @@
 """The order of a session's screens and how it ends: a function of a study's parts and of what was answered."""
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
-ScreenKind = Literal["consent", "demographics", "instructions", "item", "attention", "debrief"]
-Outcome = Literal["started", "completed", "no_consent", "failed_attention"]
+from studies.design import Screening
+
+ScreenKind = Literal[
+    "consent", "platform_id", "demographics", "instructions", "comprehension", "item", "attention", "debrief"
+]
+Ending = Literal["completed", "no_consent", "screened_out", "quota_full", "failed_comprehension", "failed_attention"]
 OUTCOME, UNFINISHED = "outcome", "unfinished"  # the respondent's attribute, and its value until the session ends
 
 
 @dataclass(frozen=True)
-class Parts:
-    """What a study has. `attention_after` is the number of items before the attention check, None without one."""
-
-    consent: bool
-    demographics: bool
-    instructions: bool
-    items: int
-    attention_after: int | None
-    debrief: bool
-
-
-@dataclass(frozen=True)
 class Step:
-    """One screen; `item` counts the session's items from 0 and is None on other screens."""
+    """One screen. `item` and `check` count the session's items and the study's attention checks from 0."""
 
     kind: ScreenKind
     item: int | None = None
+    group: int = 0
+    asked: tuple[str, ...] = ()  # codes of the questions about an item
+    check: int | None = None
 
 
-def plan(parts: Parts) -> list[Step]:
-    """All screens of a session, in order."""
-    before: list[tuple[ScreenKind, bool]] = [
-        ("consent", parts.consent),
+@dataclass(frozen=True)
+class Parts:
+    """What a session has. `pages` are the codes asked on each page of each item, in the order they are shown;
+    `checks` says which attention check comes after so many items.
+    """
+
+    platform_id: bool = False
+    demographics: bool = False
+    instructions: bool = False
+    comprehension: bool = False
+    pages: Sequence[Sequence[Sequence[str]]] = ()
+    checks: Mapping[int, int] = field(default_factory=dict)
+    debrief: bool = False
+
+
+def steps_before_place(parts: Parts) -> list[Step]:
+    """The screens until the person's place is dealt, which may depend on what they say there about themselves."""
+    present: list[tuple[ScreenKind, bool]] = [
+        ("consent", True),
+        ("platform_id", parts.platform_id),
         ("demographics", parts.demographics),
-        ("instructions", parts.instructions),
     ]
-    steps = [Step(kind) for kind, present in before if present]
-    for item in range(parts.items):
-        if item == parts.attention_after:
-            steps.append(Step("attention"))
-        steps.append(Step("item", item))
+    return [Step(kind) for kind, there in present if there]
+
+
+def steps_of_place(parts: Parts) -> list[Step]:
+    """The screens after that."""
+    steps = [Step("instructions")] if parts.instructions else []
+    if parts.comprehension:
+        steps.append(Step("comprehension"))
+    for item, pages in enumerate(parts.pages):
+        if item in parts.checks:
+            steps.append(Step("attention", check=parts.checks[item]))
+        steps += [Step("item", item, group, tuple(asked)) for group, asked in enumerate(pages) if asked]
     if parts.debrief:
         steps.append(Step("debrief"))
     return steps
 
 
-def outcome(*, consented: bool, remaining: int, attention_passed: bool | None) -> Outcome:
-    """How the session stands. Without consent it ends at once; a failed attention check counts only at the end.
+def is_allowed(screening: Iterable[Screening], attributes: Mapping[str, Any]) -> bool:
+    """Whether the person with these attributes may go on."""
+    return all(attributes.get(rule.question) in rule.allowed for rule in screening)
 
-    `attention_passed` is None while (or where) there is no check.
+
+def last_ending(*, attention_passed: bool | None) -> Ending:
+    """How a session ends on its last screen: failed attention checks count only there.
+
+    `attention_passed` is None where there is no check.
     """
-    if not consented:
-        return "no_consent"
-    if remaining:
-        return "started"
     return "failed_attention" if attention_passed is False else "completed"

@@ -10,8 +10,9 @@ from materials.models import Dataset, Instrument, Item
 from materials.questions import parse_questions
 from projects.models import Project, User
 from responses.models import Respondent
-from studies.design import Design, Texts, attention_place, parse_design, parse_texts
-from studies.flow import Parts, Step, plan
+from studies.dealing import deal_checks, deal_pages
+from studies.design import Design, Texts, parse_design, parse_texts
+from studies.flow import Parts, steps_before_place, steps_of_place
 from studies.platform_models import (
     PlatformAccount,
     PlatformAction,
@@ -62,7 +63,7 @@ class Study(models.Model):
     instrument = models.ForeignKey(Instrument, on_delete=models.PROTECT, related_name="studies")
     demographics = models.JSONField(default=list)  # questions, in the instrument's format
     texts = models.JSONField(default=dict)  # title, consent, instructions, debrief, ... in Markdown
-    design = models.JSONField(default=dict)  # items_each, seed, balance field, attention check, minutes, contact
+    design = models.JSONField(default=dict)  # what studies.design describes
     completion_codes = models.JSONField(default=dict)  # by outcome: completed, no_consent, failed_attention, ...
     translations = models.JSONField(default=dict)  # by language: texts, questions, options, headings of the item
     filters = models.JSONField(default=list)  # quality filters in order, declared before anybody enters
@@ -116,21 +117,38 @@ class Study(models.Model):
         """The questions asked about each item."""
         return self.instrument.questionnaire.only(self.parsed_design.questions).questions
 
-    def steps(self, number: int) -> list[Step]:
-        """The screens of the session with this number. Every session of a study has equally many."""
-        design, texts, after = self.parsed_design, self.parsed_texts, None
-        if design.attention_check:
-            after = attention_place(items_each=design.items_each, number=number, seed=design.seed)
-        return plan(
-            Parts(
-                consent=True,
-                demographics=bool(self.demographics),
-                instructions=bool(texts.instructions),
-                items=design.items_each,
-                attention_after=after,
-                debrief=bool(texts.debrief),
-            )
+    @cached_property
+    def item_pages(self) -> list[list[str]]:
+        """The codes asked on each page of an item; raises DesignError when the groups do not fit the instrument."""
+        return self.parsed_design.pages([question.code for question in self.item_questions])
+
+    @cached_property
+    def questions(self) -> dict[str, Any]:
+        """Every question of the study by its code, which nothing else of the study has."""
+        design = self.parsed_design
+        about_all = [check.question for check in design.attention_checks]
+        about_all += design.comprehension.questions if design.comprehension else ()
+        return {question.code: question for question in (*self.demographic_questions, *self.item_questions, *about_all)}
+
+    def parts(self, *, place: int, seed: str) -> Parts:
+        """What the session at this place has; every session of a study has equally many screens."""
+        design, texts = self.parsed_design, self.parsed_texts
+        drawn: dict[str, Any] = {"items_each": design.items_each, "place": place, "seed": seed}
+        return Parts(
+            platform_id=design.confirm_platform_id and self.platform != self.Platform.NONE,
+            demographics=bool(self.demographics),
+            instructions=bool(texts.instructions),
+            comprehension=design.comprehension is not None,
+            pages=deal_pages(self.item_pages, design.asked_on, **drawn),
+            checks=deal_checks(len(design.attention_checks), **drawn),
+            debrief=bool(texts.debrief),
         )
+
+    @cached_property
+    def page_count(self) -> int:
+        """How many screens a session has."""
+        parts = self.parts(place=1, seed="")
+        return len(steps_before_place(parts)) + len(steps_of_place(parts))
 
 
 class Preregistration(models.Model):
@@ -217,6 +235,28 @@ class Session(models.Model):
 
     def __str__(self) -> str:
         return f"session {self.pk} of study {self.study_id}"
+
+    @property
+    def late(self) -> bool:
+        """Whether the person finished after their place had been given back."""
+        return bool(
+            self.status == self.Status.COMPLETED
+            and self.given_back_at
+            and self.finished_at
+            and self.given_back_at < self.finished_at
+        )
+
+    @property
+    def dealt_place(self) -> int:
+        """The place's number, given back or not; a ValueError before one is dealt."""
+        if self.place is None:
+            raise ValueError(f"{self} has no place yet.")
+        return self.place
+
+    @property
+    def dealing_seed(self) -> str:
+        """From this and the place follows what the session shows."""
+        return f"{self.study.parsed_design.seed}/{self.stratum}"
 
 
 class Screen(models.Model):

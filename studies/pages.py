@@ -11,8 +11,9 @@ from materials.questions import draw_orders, is_shown, option_codes, option_labe
 from materials.rich_text import render_rich_text
 from projects.markdown import render_markdown
 from responses.showing import value_text
+from studies.design import Level
 from studies.models import Screen
-from studies.services.answering import questions_of
+from studies.services.laying_out import earlier_answers, item_number, questions_of
 
 LONG_LIST = 12  # from this many options on, a drop-down list is easier to use than a column of them
 SHORT_SCENARIO = 600  # characters that leave half of a large window for the questions
@@ -69,8 +70,9 @@ class ScenarioPart:
 def form_fields(screen: Screen) -> list[FormField]:
     """The screen's questions; nothing is chosen beforehand but what the person sent and must mend."""
     content = screen.item.content if screen.item else {}
-    given, errors = screen.refused.get("given", {}), screen.refused.get("errors", {})
-    shown = [question for question in questions_of(screen) if is_shown(question, given)]
+    given, errors = screen.refused.get("given", screen.draft), screen.refused.get("errors", {})
+    earlier = earlier_answers(screen)
+    shown = [question for question in questions_of(screen) if is_shown(question, earlier | given)]
     return [
         _field(question, content, screen.orders.get(question.code), given.get(question.code), errors)
         for question in shown
@@ -137,13 +139,23 @@ def scenario(screen: Screen) -> list[ScenarioPart]:
     """The parts of the item that the design shows; a field that the item lacks is left out."""
     if screen.item is None:
         return []
-    fields = screen.session.study.parsed_design.item_template.item_fields
+    fields = screen.session.study.parsed_design.fields_shown(levels_of(screen))
     texts = [(entry, str(screen.item.content.get(entry.field, ""))) for entry in fields]
     return [
         ScenarioPart(entry.label, text, render_rich_text(text) if entry.format == "markdown" else "")
         for entry, text in texts
         if text
     ]
+
+
+def levels_of(screen: Screen) -> list[Level]:
+    """The levels of the design's factors that this screen shows."""
+    return screen.session.study.parsed_design.levels(screen.session.cell | screen.factors) if screen.item else []
+
+
+def framing(screen: Screen) -> list[SafeString]:
+    """What the levels say above the scenario."""
+    return [render_markdown(level.text) for level in levels_of(screen) if level.text]
 
 
 def is_short(parts: Sequence[ScenarioPart]) -> bool:
@@ -157,6 +169,7 @@ def prose(screen: Screen) -> SafeString | str:
     by_kind = {
         Screen.Kind.CONSENT: texts.consent,
         Screen.Kind.INSTRUCTIONS: texts.instructions,
+        Screen.Kind.COMPREHENSION: texts.instructions,
         Screen.Kind.DEBRIEF: texts.debrief,
     }
     return render_markdown(by_kind.get(Screen.Kind(screen.kind), ""))
@@ -164,7 +177,6 @@ def prose(screen: Screen) -> SafeString | str:
 
 def screen_context(screen: Screen) -> dict[str, Any]:
     study = screen.session.study
-    steps = study.steps(screen.session.number)
     fields, parts = form_fields(screen), scenario(screen)
     errors = [{"text": f"{field.legend} {field.error}", "target": field.id} for field in fields if field.error]
     if "consent" in screen.refused.get("errors", {}):
@@ -175,9 +187,10 @@ def screen_context(screen: Screen) -> dict[str, Any]:
         "design": study.parsed_design,
         "screen": screen,
         "page_number": screen.position + 1,
-        "page_count": len(steps),
-        "item_number": (steps[screen.position].item or 0) + 1,
+        "page_count": study.page_count,
+        "item_number": item_number(screen) if screen.item else None,
         "fields": fields,
+        "framing": framing(screen),
         "scenario": parts,
         "scenario_pinned": is_short(parts),
         "prose": prose(screen),

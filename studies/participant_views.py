@@ -21,6 +21,7 @@ from materials.form_values import clean_text, form_value
 from projects.markdown import render_markdown
 from studies.models import Screen, Session, Study, new_key
 from studies.pages import screen_context, stored_answers
+from studies.paradata import read_paradata
 from studies.services import (
     AnswersRefusedError,
     Entered,
@@ -135,9 +136,17 @@ def participant_screen(request: HttpRequest, key: str, session_key: str, positio
     session = _sessions(key).filter(key=session_key).first()
     if session is None:
         return _say_missing(request)
-    answers, asked = _form_answers(request.POST, session.study), request.POST.getlist("asked")
+    form, tries = request.POST, str(request.POST.get("tries", ""))
     try:
-        submission = submit_screen(session=session, position=position, answers=answers, asked=asked)
+        submission = submit_screen(
+            session=session,
+            position=position,
+            answers=_form_answers(form, session.study),
+            asked=form.getlist("asked"),
+            tries=int(tries) if tries.isdecimal() and len(tries) < 3 else None,
+            paradata=read_paradata(str(form.get("paradata", ""))),
+            language=str(form.get("language", ""))[:20],
+        )
     except AnswersRefusedError:
         return redirect(address)
     notes = {"stored": "", "kept": f"?note=kept&page={position}", "not_reached": "?note=not_reached"}
@@ -147,10 +156,10 @@ def participant_screen(request: HttpRequest, key: str, session_key: str, positio
 def _form_answers(form: QueryDict, study: Study) -> dict[str, Any]:
     """The form's values by question code."""
     values: dict[str, Any] = {code: clean_text(str(form[code])) for code in form}
-    for question in (*study.item_questions, *study.demographic_questions):
-        value = form_value(question, question.code, form)
+    for code, question in study.questions.items():
+        value = form_value(question, code, form)
         if value:
-            values[question.code] = value
+            values[code] = value
     return values
 
 
@@ -178,4 +187,5 @@ def _end(request: HttpRequest, session: Session, notice: dict[str, Any]) -> Http
     study = session.study
     code = study.completion_codes.get(session.status, "")
     back = PROLIFIC_RETURN + urlencode({"cc": code}) if study.platform == Study.Platform.PROLIFIC and code else ""
-    return _say(request, study, session.status, code=code, back=back, session=session, **notice)
+    outcome = session.status
+    return _say(request, study, outcome, outcome=outcome, code=code, back=back, session=session, **notice)

@@ -11,7 +11,7 @@ from responses.querysets import MedianSeconds
 
 if TYPE_CHECKING:
     from projects.models import Project
-    from studies.models import Session, Study  # noqa: F401 - the types of the querysets below
+    from studies.models import Session, Study
 
 LEFT_AFTER = timedelta(minutes=30)  # without a new page, a session that is not finished counts as left
 
@@ -32,6 +32,11 @@ class StudyQuerySet(models.QuerySet["Study"]):
 
 
 class SessionQuerySet(models.QuerySet["Session"]):
+    def holding_places(self, session: "Session") -> "SessionQuerySet":
+        """Who has a place of the session's study; simulated people and people who try the study out are apart."""
+        same = {"study": session.study_id, "simulated": session.simulated, "pilot": session.pilot}
+        return self.filter(**same, place__isnull=False, given_back_at=None)
+
     def funnel(self, now: datetime | None = None) -> dict[bool, dict[str, Any]]:
         """For people (False) and simulated people (True): how many entered, consented, ended in each way, run or left,
         and the median minutes of those who completed (None without any). Two groups, one query.

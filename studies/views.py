@@ -22,7 +22,7 @@ from projects.models import Project
 from studies.design import DesignError
 from studies.models import Session, Study
 from studies.pages import ScenarioPart, is_short, preview_fields, screen_context
-from studies.services import StudyNotReadyError, close_study, open_study, planned_screens
+from studies.services import StudyNotReadyError, close_study, open_study, preview_screens
 from studies.services.publishing import find_problems
 
 RECENT_SESSIONS = 50
@@ -76,7 +76,6 @@ def participant_link(request: HttpRequest, study: Study) -> str:
 def _live(study: Study) -> dict[str, Any]:
     sessions = Session.objects.filter(study=study)
     funnel = sessions.funnel()
-    pages = len(study.steps(1))
     return {
         "funnel": [
             {"label": label, "people": funnel.get(False, {}).get(name), "simulated": funnel.get(True, {}).get(name)}
@@ -90,7 +89,7 @@ def _live(study: Study) -> dict[str, Any]:
         "balance": _balance(study),
         "item_count": study.dataset.items.count(),
         "recent": sessions.recent(RECENT_SESSIONS),
-        "pages": pages,
+        "pages": study.page_count,
     }
 
 
@@ -104,9 +103,9 @@ def _split(counts: dict[str, dict[bool, int]], question: Any) -> list[tuple[str,
 
 def _balance(study: Study) -> list[dict[str, Any]]:
     counts = Session.objects.filter(study=study).item_counts()
-    field = study.parsed_design.balance_field
+    fields = study.parsed_design.balance_fields
     items = Item.objects.filter(dataset_id=study.dataset_id).order_by("position", "pk")
-    level = KeyTextTransform(field, "content") if field else Value("")
+    level = KeyTextTransform(fields[0], "content") if fields else Value("")
     return [
         {
             "pk": pk,
@@ -147,7 +146,7 @@ def study_preview(request: MemberRequest, project: Project, pk: int, position: i
     """A page as the first participant would see it. Made anew for each view; nothing of it is ever stored."""
     found = _study(project, pk)
     try:
-        screens = planned_screens(Session(study=found, number=1))
+        screens = preview_screens(found)
     except (DesignError, QuestionError) as error:
         messages.error(request, f"There is nothing to preview yet: {error}")
         return redirect("study", slug=project.slug, pk=pk)

@@ -90,6 +90,7 @@ CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "llm.tasks.sweep", "schedule": 15.0},
     "sweep imports": {"task": "materials.tasks.sweep", "schedule": 60.0},
+    "give back places": {"task": "studies.tasks.give_back_places", "schedule": 60.0},
 }
 
 AUTH_USER_MODEL = "projects.User"

@@ -34,6 +34,7 @@ from materials.reading import read_items
 from materials.services import publish_instrument
 from projects.models import Project, Role, User
 from projects.services import set_member
+from protocols.pact.countries import relation
 from protocols.pact.instruments import (
     CONSENT,
     DEBRIEF,
@@ -45,7 +46,7 @@ from protocols.pact.instruments import (
     VALIDATION_QUESTIONS,
 )
 from protocols.pact.prompts import prompt_text
-from protocols.pact.scenarios import SCENARIOS_FILE
+from protocols.pact.scenarios import SCENARIOS_FILE, all_scenarios
 from studies.models import Session, Study
 from studies.services import create_study, open_study
 from studies.walk import walk
@@ -83,6 +84,12 @@ Example: "prefers a quiet table because of a hearing aid" is plausible; "prefers
 is not. When you are unsure, answer as best you can and write down why in the note.
 """
 
+ATTENTION = {
+    "kind": "choice",
+    "code": "attention",
+    "text": "This question checks that the page is being read. Please choose Blue.",
+    "options": [{"code": name.lower(), "text": name} for name in ("Red", "Green", "Blue", "Yellow")],
+}
 EXAMPLES = (
     ("pact-in-02", "Being left-handed is an ordinary reason, and one cannot eat with both hands alike."),
     ("pact-br-01", "Finding many greetings tiring is an ordinary reason, and nobody is made fun of."),
@@ -187,17 +194,11 @@ def _study(project: Project, materials: Materials) -> None:
         design={
             "items_each": 7,
             "seed": SEED,
-            "balance_field": "relation",
+            "strata": ["country"],
+            "relation": {"attribute": "country", "field": "receiver_country", "close": _close_countries()},
+            "balance": ["relation", "receiver_age", "receiver_gender"],
             "item_template": {"item_fields": list(SCENARIO_FIELDS)},
-            "attention_check": {
-                "question": {
-                    "kind": "choice",
-                    "code": "attention",
-                    "text": "This question checks that the page is being read. Please choose Blue.",
-                    "options": [{"code": name.lower(), "text": name} for name in ("Red", "Green", "Blue", "Yellow")],
-                },
-                "expected": "blue",
-            },
+            "attention_checks": [{"question": ATTENTION, "expected": "blue"}],
             "minutes": 5,
             "contact": "the person who gave you this link",
         },
@@ -205,6 +206,12 @@ def _study(project: Project, materials: Materials) -> None:
         completion_codes={"completed": "CDEMO1OK", "no_consent": "CDEMO2NC", "failed_attention": "CDEMO3AC"},
     )
     open_study(study=study, by=None)
+
+
+def _close_countries() -> dict[str, list[str]]:
+    """By country of participants, which of the scenarios' countries are close to it."""
+    receivers = sorted({scenario["receiver_country"] for scenario in all_scenarios()})
+    return {own: [other for other in receivers if relation(own, other) == "close"] for own in PARTICIPANT_COUNTRIES}
 
 
 def _endpoint(project: Project) -> Endpoint:

@@ -1,14 +1,16 @@
 """Every write to studies: publishing them, a participant's way through one, and the deletion of a person.
 
 How a session ended goes with its answers wherever they are read: the respondent's attributes hold, besides what the
-person said about themselves, `outcome`. It is "unfinished" from the first answer on and becomes "completed" or
-"failed_attention" in the transaction that ends the session. Who gives no consent is no respondent.
+person said about themselves, `outcome`. It is "unfinished" from the first answer about an item on and becomes
+"completed" or "failed_attention" in the transaction that ends the session. Who answers about no item is no respondent.
 """
 
-from studies.services.answering import AnswersRefusedError, Submission, current_screen, planned_screens, submit_screen
+from studies.services.answering import AnswersRefusedError, Submission, current_screen, save_draft, submit_screen
 from studies.services.entry import Entered, StudyNotOpenError, enter, enter_without_platform
 from studies.services.files import create_study_from_file
+from studies.services.laying_out import preview_screens
 from studies.services.people import Deleted, delete_person
+from studies.services.places import deal_place, give_back, give_back_timed_out
 from studies.services.publishing import StudyNotReadyError, close_study, create_study, open_study
 
 __all__ = [
@@ -22,10 +24,14 @@ __all__ = [
     "create_study",
     "create_study_from_file",
     "current_screen",
+    "deal_place",
     "delete_person",
     "enter",
     "enter_without_platform",
+    "give_back",
+    "give_back_timed_out",
     "open_study",
-    "planned_screens",
+    "preview_screens",
+    "save_draft",
     "submit_screen",
 ]

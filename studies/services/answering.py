@@ -1,25 +1,23 @@
 """A person's way from screen to screen. The database decides which screen is next and which answer came first."""
 
-import hashlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Literal
 
 from django.db import transaction
 from django.db.models import F
-from django.db.models.fields.json import KeyTextTransform
 from django.utils import timezone
 
-from materials.models import Item
-from materials.questions import NO_CONTENT, AnswerError, check_value, draw_orders, is_shown
-from responses.models import Respondent, RespondentKind, SourceKind
-from responses.services import Answer, get_condition, get_respondent, record_many
-from studies.design import assign_items
-from studies.flow import OUTCOME, UNFINISHED, outcome
-from studies.models import Screen, Session, Study
+from materials.questions import NO_CONTENT, AnswerError, check_value, is_shown
+from responses.models import Respondent
+from studies.flow import OUTCOME, last_ending
+from studies.models import Screen, Session
+from studies.services.consequences import CONSEQUENCES
+from studies.services.laying_out import asks_nothing, earlier_answers, questions_of
+from studies.services.places import give_back
 
-MOST_KEPT, MOST_OPTIONS = 10_000, 200  # of answers that were refused: characters of a text, and chosen options
+MOST_KEPT, MOST_OPTIONS = 10_000, 200  # of drafts and refused answers: characters of a text, and chosen options
+NO_PARADATA: Mapping[str, float] = {}
 
 
 class AnswersRefusedError(ValueError):
@@ -42,39 +40,43 @@ class Submission:
     screen: Screen | None = None
 
 
-def questions_of(screen: Screen) -> tuple[Any, ...]:
-    """The questions on a screen; empty where there is only something to read or to agree to."""
-    study = screen.session.study
-    if screen.kind == Screen.Kind.ITEM:
-        return study.item_questions
-    if screen.kind == Screen.Kind.DEMOGRAPHICS:
-        return study.demographic_questions
-    if screen.kind == Screen.Kind.ATTENTION:
-        check = study.parsed_design.attention_check
-        return (check.question,) if check else ()
-    return ()
-
-
 def current_screen(session: Session) -> Screen | None:
-    """The first screen without an answer, marked as shown; None when the session has ended."""
-    screen = session.screens.filter(answered_at=None).select_related("item").order_by("position").first()
-    if screen is None:
-        return None
-    screen.session = session
-    if screen.shown_at is None:
-        screen.shown_at = timezone.now()
-        Screen.objects.filter(pk=screen.pk, shown_at=None).update(shown_at=screen.shown_at)
-    return screen
+    """The first screen without an answer, marked as shown; None when the session has ended.
+
+    Pages on which earlier answers leave nothing to ask are passed over.
+    """
+    while session.status == Session.Status.STARTED:
+        screen = session.screens.filter(answered_at=None).select_related("item").order_by("position").first()
+        if screen is None:
+            break
+        screen.session = session
+        if screen.shown_at is None:
+            screen.shown_at = timezone.now()
+            Screen.objects.filter(pk=screen.pk, shown_at=None).update(shown_at=screen.shown_at)
+        if not asks_nothing(screen):
+            return screen
+        if not _settle(screen, {}, NO_PARADATA, ""):
+            session.refresh_from_db(fields=["status", "finished_at"])
+    return None
 
 
 def submit_screen(
-    *, session: Session, position: int, answers: Mapping[str, Any], asked: Collection[str] | None = None
+    *,
+    session: Session,
+    position: int,
+    answers: Mapping[str, Any],
+    asked: Collection[str] | None = None,
+    tries: int | None = None,
+    paradata: Mapping[str, float] = NO_PARADATA,
+    language: str = "",
 ) -> Submission:
     """Store what a person sent for a screen, once: the first that arrives counts, whatever arrives later.
 
-    `answers` are the form's values by question code; `asked` the codes that stood on the form (None: all). Raises
-    AnswersRefusedError when an answer is missing or not allowed, or when the answers call for a question that was not
-    on the form; the screen keeps what was refused, to show it once more, until it is answered. When this returns, what
+    `answers` are the form's values by question code; `asked` the codes that stood on the form (None: all); `tries` how
+    many tries the form said were over, so that one sent twice counts once; `paradata` as studies.paradata has it;
+    `language` that of the page. Raises AnswersRefusedError when an answer is missing or not allowed, when the answers
+    call for a question that was not on the form, or when an answer to a comprehension check is wrong and there is
+    another try; the screen keeps what was refused, to show it once more, until it is answered. When this returns, what
     it says is committed.
     """
     screen = session.screens.filter(position=position).select_related("item").first()
@@ -85,13 +87,22 @@ def submit_screen(
         try:
             values = _check(screen, answers, asked)
         except AnswersRefusedError as error:
-            refused = {"given": _as_sent(screen, answers), "errors": error.errors}
-            Screen.objects.filter(pk=screen.pk, answered_at=None).update(refused=refused)
+            Screen.objects.filter(pk=screen.pk, answered_at=None).update(refused=_refused(screen, answers, error))
             raise
-        if _settle(screen, values):
+        _take_try(screen, answers, values, tries)
+        if _settle(screen, values, paradata, language or session.language):
             return Submission("stored", screen)
         screen.refresh_from_db(fields=["answers", "answered_at"])
     return Submission("kept", screen)
+
+
+def save_draft(*, session: Session, position: int, answers: Mapping[str, Any]) -> bool:
+    """Keep what is typed and not sent yet, to show it when the person comes back. False where nothing is asked now."""
+    screen = session.screens.filter(position=position, shown_at__isnull=False, answered_at=None).first()
+    if screen is None:
+        return False
+    screen.session = session
+    return bool(Screen.objects.filter(pk=screen.pk, answered_at=None).update(draft=_as_sent(screen, answers)))
 
 
 def _check(screen: Screen, answers: Mapping[str, Any], asked: Collection[str] | None) -> dict[str, Any]:
@@ -100,10 +111,11 @@ def _check(screen: Screen, answers: Mapping[str, Any], asked: Collection[str] | 
             raise AnswersRefusedError({"consent": "Choose whether you take part."})
         return {"consent": answers["consent"]}
     content = screen.item.content if screen.item else NO_CONTENT
+    earlier = earlier_answers(screen)
     values: dict[str, Any] = {}
     errors: dict[str, str] = {}
     for question in questions_of(screen):
-        if not is_shown(question, values):
+        if not is_shown(question, earlier | values):
             continue
         if asked is not None and question.code not in asked:
             errors[question.code] = "Your other answers lead to this question."
@@ -118,6 +130,29 @@ def _check(screen: Screen, answers: Mapping[str, Any], asked: Collection[str] | 
     if errors:
         raise AnswersRefusedError(errors)
     return values
+
+
+def _take_try(screen: Screen, answers: Mapping[str, Any], values: Mapping[str, Any], tries: int | None) -> None:
+    """Of a comprehension check: raise AnswersRefusedError when it is not understood and can be tried again."""
+    check = screen.session.study.parsed_design.comprehension
+    if screen.kind != Screen.Kind.COMPREHENSION or check is None:
+        return
+    left = check.tries - screen.tries - 1
+    wrong = check.wrong(values)
+    if wrong and tries is not None and tries != screen.tries:  # the same form once more
+        raise AnswersRefusedError(screen.refused.get("errors", {}))
+    if not wrong or not left:
+        return
+    again = "once" if left == 1 else f"{left} times"
+    sentence = f"This is not right. Read the instructions again; you can answer {again} more."
+    error = AnswersRefusedError(dict.fromkeys(wrong, sentence))
+    unanswered = Screen.objects.filter(pk=screen.pk, answered_at=None, tries=screen.tries)
+    unanswered.update(tries=F("tries") + 1, refused=_refused(screen, answers, error))
+    raise error
+
+
+def _refused(screen: Screen, answers: Mapping[str, Any], error: AnswersRefusedError) -> dict[str, Any]:
+    return {"given": _as_sent(screen, answers), "errors": error.errors}
 
 
 def _as_sent(screen: Screen, answers: Mapping[str, Any]) -> dict[str, Any]:
@@ -149,132 +184,33 @@ def _sentence(question: Any, value: Any, error: AnswerError) -> str:
 
 
 @transaction.atomic
-def _settle(screen: Screen, values: dict[str, Any]) -> bool:
+def _settle(screen: Screen, values: dict[str, Any], paradata: Mapping[str, float], language: str) -> bool:
     """Whether this submit was the first. Its answers and their consequences are one transaction."""
     now = timezone.now()
+    told = {"answers": values, "paradata": dict(paradata), "language": language, "refused": {}, "draft": {}}
     # Of submits that arrive together one changes the row; the others wait here for its commit and then find no row.
-    if not Screen.objects.filter(pk=screen.pk, answered_at=None).update(answered_at=now, answers=values, refused={}):
+    if not Screen.objects.filter(pk=screen.pk, answered_at=None).update(answered_at=now, **told):
         return False
-    screen.answered_at, screen.answers = now, values
-    changed = _CONSEQUENCES.get(screen.kind, _nothing)(screen, values, now)
+    screen.answered_at, screen.answers, screen.language = now, values, language
     session = screen.session
-    ended = outcome(
-        consented=session.consented_at is not None,
-        remaining=len(session.study.steps(session.number)) - 1 - screen.position,
-        attention_passed=session.attention_passed,
-    )
-    if ended != "started":
-        session.status, session.finished_at = ended, now
-        changed += ["status", "finished_at"]
-        if session.respondent_id:
-            told = session.attributes | {OUTCOME: ended}
-            Respondent.objects.filter(pk=session.respondent_id).update(attributes=told)
-    if changed:
-        session.save(update_fields=changed)
+    changes = CONSEQUENCES.get(screen.kind, lambda *_: {})(screen, values, now)
+    if "status" not in changes and screen.position == session.study.page_count - 1:
+        passed = changes.get("attention_passed", session.attention_passed)
+        changes["status"] = last_ending(attention_passed=passed)
+    if "status" in changes:
+        changes["finished_at"] = now
+    if changes:
+        for name, value in changes.items():
+            setattr(session, name, value)
+        session.save(update_fields=changes)
+    if session.status != Session.Status.STARTED:
+        _end(session)
     return True
 
 
-def _nothing(screen: Screen, values: Mapping[str, Any], now: datetime) -> list[str]:
-    return []
-
-
-def _consent(screen: Screen, values: Mapping[str, Any], now: datetime) -> list[str]:
-    if values["consent"] == "no":
-        return []
-    session = screen.session
-    session.consent_version = hashlib.sha256(session.study.parsed_texts.consent.encode()).hexdigest()
-    session.consented_at = now
-    Screen.objects.bulk_create(planned_screens(session)[1:])
-    changed = ["consent_version", "consented_at"]
-    return changed if session.study.demographics else changed + _become_respondent(session)
-
-
-def _demographics(screen: Screen, values: Mapping[str, Any], now: datetime) -> list[str]:
-    session = screen.session
-    session.attributes = dict(values)
-    return ["attributes", *_become_respondent(session)]
-
-
-def _become_respondent(session: Session) -> list[str]:
-    session.respondent = get_respondent(
-        project=session.study.project,
-        kind=RespondentKind.PARTICIPANT,
-        key=f"session:{session.pk}",
-        attributes=session.attributes | {OUTCOME: UNFINISHED},
-        simulated=session.simulated,
-    )
-    return ["respondent"]
-
-
-def _item(screen: Screen, values: Mapping[str, Any], now: datetime) -> list[str]:
-    session, study = screen.session, screen.session.study
-    shown = {code: "|".join(order) for code, order in screen.orders.items()}
-    conditions = {
-        order: get_condition(project=study.project, factors={"option_order": order} if order else {})
-        for order in sorted({shown.get(code, "") for code in values})  # in one order for all, or two would deadlock
-    }
-    seconds = (now - screen.shown_at).total_seconds() if screen.shown_at else None
-    record_many(
-        project=study.project,
-        instrument=study.instrument,
-        source_kind=SourceKind.SESSION,
-        answers=[
-            Answer(
-                respondent_id=session.respondent_id,  # type: ignore[arg-type]  # set with the screens before
-                item_id=screen.item_id,  # type: ignore[arg-type]  # every item screen has one
-                question=code,
-                value=value,
-                condition_id=conditions[shown.get(code, "")].pk,
-                answered_at=now,
-                seconds=seconds,
-                source_id=session.pk,
-            )
-            for code, value in values.items()
-        ],
-    )
-    return []
-
-
-def _attention(screen: Screen, values: Mapping[str, Any], now: datetime) -> list[str]:
-    check = screen.session.study.parsed_design.attention_check
-    screen.session.attention_passed = all(check.is_passed(value) for value in values.values()) if check else None
-    return ["attention_passed"]
-
-
-Consequence = Callable[[Screen, Mapping[str, Any], datetime], list[str]]
-# Each returns the session's fields that it changed.
-_CONSEQUENCES: Mapping[str, Consequence] = {
-    Screen.Kind.CONSENT: _consent,
-    Screen.Kind.DEMOGRAPHICS: _demographics,
-    Screen.Kind.ITEM: _item,
-    Screen.Kind.ATTENTION: _attention,
-}
-
-
-def planned_screens(session: Session) -> list[Screen]:
-    """All screens of a session, unsaved, with the items and orders that belong to its number."""
-    study, number = session.study, session.number
-    items = _assigned_items(study, number)
-    screens = []
-    for position, step in enumerate(study.steps(number)):
-        screen = Screen(session=session, position=position, kind=step.kind)
-        place = str(step.kind)
-        if step.item is not None:
-            screen.item = items[step.item]
-            place = screen.item.external_id
-        screen.orders = draw_orders(questions_of(screen), key=f"{study.parsed_design.seed}/{number}/{place}")
-        screens.append(screen)
-    return screens
-
-
-def _assigned_items(study: Study, number: int) -> Sequence[Item]:
-    # Items that came after the opening would change who gets what; a draft (in the preview) has all of them.
-    items = Item.objects.filter(dataset_id=study.dataset_id).order_by("position", "pk")
-    if study.opened_at:
-        items = items.filter(created_at__lte=study.opened_at)
-    design = study.parsed_design
-    level = KeyTextTransform(design.balance_field, "content") if design.balance_field else F("dataset_id")
-    pks, strata = zip(*items.values_list("pk", level), strict=True)
-    chosen = assign_items(strata, items_each=design.items_each, number=number, seed=design.seed)
-    found = Item.objects.in_bulk([pks[index] for index in chosen])
-    return [found[pks[index]] for index in chosen]
+def _end(session: Session) -> None:
+    if session.status != Session.Status.COMPLETED and session.place:
+        give_back(session, Session.GivenBack.ENDED)
+    if session.respondent_id:
+        told = session.attributes | {OUTCOME: session.status}
+        Respondent.objects.filter(pk=session.respondent_id).update(attributes=told)

@@ -10,6 +10,7 @@ from materials.models import Dataset, Instrument
 from materials.questions import Frozen
 from projects.models import Project, User
 from studies.design import Design, Texts
+from studies.flow import Ending
 from studies.models import Study
 from studies.services.publishing import StudyNotReadyError, create_study, find_problems
 
@@ -18,7 +19,6 @@ WORDS = {
     "extra_forbidden": "nothing of this name belongs here",
     "string_pattern_mismatch": "use lower-case letters and digits, with single hyphens between them",
 }
-Ending = Literal["completed", "no_consent", "failed_attention"]
 
 
 class StudyFile(Frozen):
@@ -31,7 +31,7 @@ class StudyFile(Frozen):
     texts: Texts
     design: Design
     demographics: list[dict[str, Any]] = []
-    completion_codes: dict[Ending, str] = {}
+    completion_codes: dict[Literal[Ending, "closed"], str] = {}
     platform: Literal["prolific", "none"] = "prolific"
 
 

@@ -1,6 +1,7 @@
 """A study from draft to open to closed."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -10,10 +11,10 @@ from django.utils import timezone
 
 from materials.fitting import missing_fields
 from materials.models import Dataset, Instrument, Item
-from materials.questions import QuestionError
+from materials.questions import QuestionError, option_codes
 from projects.models import Project, User
 from projects.services import audit
-from studies.design import DesignError
+from studies.design import Design, DesignError
 from studies.flow import OUTCOME
 from studies.models import Study
 
@@ -96,29 +97,80 @@ def find_problems(study: Study) -> Iterator[str]:
     try:
         design, questions, _ = study.parsed_design, study.item_questions, study.parsed_texts
         demographics = study.demographic_questions
+        pages = study.item_pages
     except (DesignError, QuestionError) as error:
         yield str(error)
         return
     if OUTCOME in (question.code for question in demographics):
         yield f"A question about people has the code {OUTCOME}, which says how a session ended: rename the question."
-    yield from _item_problems(study, [entry.field for entry in design.item_template.item_fields], questions)
+    yield from _item_problems(study, questions)
+    yield from _page_problems(pages, questions, design.asked_on)
+    yield from _people_problems(design, demographics)
+    yield from _question_problems(design, demographics, questions)
     if study.platform == Study.Platform.PROLIFIC:
-        yield from _code_problems(study.completion_codes, has_check=design.attention_check is not None)
+        yield from _code_problems(study.completion_codes, design)
 
 
-def _item_problems(study: Study, fields: list[str], questions: Sequence[Any]) -> Iterator[str]:
-    items = Item.objects.filter(dataset_id=study.dataset_id)
-    count, needed = items.count(), study.parsed_design.items_each
+def _item_problems(study: Study, questions: Sequence[Any]) -> Iterator[str]:
+    design = study.parsed_design
+    count, needed = Item.objects.filter(dataset_id=study.dataset_id).count(), design.items_each
     if count < needed:
         yield f"The dataset has {count} items, and each person needs {needed}: add items or lower items_each."
-    needed_fields = filter(None, [*fields, study.parsed_design.balance_field])
-    for misfit in missing_fields(study.dataset, questions, needed_fields):
+    levels = [level for factor in design.factors for level in factor.levels]
+    shown = [*design.item_template.item_fields, *(entry for level in levels for entry in level.item_fields)]
+    fields = [*(entry.field for entry in shown), *design.balance_fields]
+    fields += [design.relation.field] if design.relation else []
+    for misfit in missing_fields(study.dataset, questions, dict.fromkeys(fields)):
         yield f"{misfit}: add it to the item, or take it out of the design."
 
 
-def _code_problems(codes: Mapping[str, str], *, has_check: bool) -> Iterator[str]:
-    needed = ["completed", "failed_attention"] if has_check else ["completed"]
-    for outcome in needed:
+def _page_problems(pages: list[list[str]], questions: Sequence[Any], asked_on: Mapping[str, int]) -> Iterator[str]:
+    page_of = {code: number for number, page in enumerate(pages) for code in page}
+    for code in asked_on.keys() - page_of.keys():
+        yield f"The design's asked_on names {code}, which is not asked: add it to questions, or take it out."
+    for question in questions:
+        if question.show_if and page_of[question.show_if.question] > page_of[question.code]:
+            yield (
+                f"{question.code} depends on {question.show_if.question}, which comes on a later page: change the "
+                "design's groups."
+            )
+
+
+def _people_problems(design: Design, demographics: Sequence[Any]) -> Iterator[str]:
+    """What the design wants to know of people and nobody asks them."""
+    asked = {question.code: question for question in demographics}
+    named = dict.fromkeys(design.strata, "strata")
+    named |= {design.relation.attribute: "relation"} if design.relation else {}
+    named |= {rule.question: "screening" for rule in design.screening}
+    named |= {code: "quotas" for quota in design.quotas for code in quota.attributes}
+    for code, place in named.items():
+        if code not in asked:
+            yield f"The design's {place} needs {code}, and no question about people has this code: add it."
+    wanted = [(rule.question, value) for rule in design.screening for value in rule.allowed]
+    wanted += [pair for quota in design.quotas for pair in quota.attributes.items()]
+    wanted += [(design.relation.attribute, value) for value in design.relation.close] if design.relation else []
+    for code, value in wanted:
+        options = option_codes(asked[code]) if code in asked else ()
+        if options and str(value) not in options:
+            yield f"The design names {value} as an answer to {code}, whose options are {', '.join(options)}."
+
+
+def _question_problems(design: Design, demographics: Sequence[Any], questions: Sequence[Any]) -> Iterator[str]:
+    checks = [check.question for check in design.attention_checks]
+    checks += design.comprehension.questions if design.comprehension else ()
+    seen = Counter(question.code for question in (*demographics, *questions, *checks))
+    for code in [code for code, times in seen.items() if times > 1]:
+        yield f"Two questions of the study have the code {code}, about people, items or attention: rename one."
+
+
+def _code_problems(codes: Mapping[str, str], design: Design) -> Iterator[str]:
+    needed = {
+        "completed": True,
+        "failed_attention": bool(design.attention_checks),
+        "screened_out": bool(design.screening),
+        "quota_full": bool(design.quotas),
+    }
+    for outcome in [outcome for outcome, is_needed in needed.items() if is_needed]:
         if not codes.get(outcome):
             yield f"There is no completion code for the outcome {outcome}: copy it from the platform."
     for outcome, code in codes.items():

@@ -17,9 +17,12 @@ class PageField:
 
 @dataclass
 class Page:
-    """`screen` is the kind of the screen, "" on pages without one; `action` is where its form goes."""
+    """`screen` is the kind of the screen, "" on pages without one; `action` is where its form goes; `outcome` how the
+    session ended, "" while it goes on.
+    """
 
     screen: str = ""
+    outcome: str = ""
     action: str = ""
     fields: dict[str, PageField] = field(default_factory=dict)
     heading: str = ""
@@ -44,7 +47,9 @@ class _Reader(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs}
         classes = given.get("class", "").split()
-        if tag == "form" and "data-screen" in given:
+        if tag == "main":
+            self.page.outcome = given.get("data-outcome", "")
+        elif tag == "form" and "data-screen" in given:
             self.page.screen, self.page.action = given["data-screen"], given.get("action", "")
         elif tag in ("input", "textarea", "select") and given.get("name") and given.get("type") != "hidden":
             self._read_field(tag, given)

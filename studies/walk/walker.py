@@ -22,6 +22,15 @@ __all__ = ["WalkError", "WalkSummary", "walk"]
 MOST_PAGES = 2000
 COUNTRY = "country"
 SOME_TEXT = "Because it suits the situation."
+WORDS = {
+    "completed": "completed",
+    "failed_attention": "failed attention checks",
+    "failed_comprehension": "failed the comprehension check",
+    "no_consent": "gave no consent",
+    "screened_out": "were screened out",
+    "quota_full": "found the quota full",
+    "dropped_out": "dropped out",
+}
 
 
 @dataclass(frozen=True)
@@ -29,19 +38,14 @@ class WalkSummary:
     """How the walk went: people by how they ended, requests sent, seconds it took."""
 
     people: int
-    completed: int
-    failed_attention: int
-    no_consent: int
-    dropped_out: int
+    ends: Mapping[str, int]  # by the session's status; "dropped_out" for who left before the end
     requests: int
     seconds: float
 
     def __str__(self) -> str:
-        return (
-            f"{self.people} simulated people: {self.completed} completed, {self.failed_attention} failed the attention "
-            f"check, {self.no_consent} gave no consent, {self.dropped_out} dropped out; {self.requests} requests in "
-            f"{self.seconds:.1f} s ({self.requests / self.seconds:.0f} a second)."
-        )
+        ends = ", ".join(f"{self.ends[end]} {words}" for end, words in WORDS.items() if self.ends.get(end))
+        pace = f"{self.requests} requests in {self.seconds:.1f} s ({self.requests / self.seconds:.0f} a second)"
+        return f"{self.people} simulated people: {ends}; {pace}."
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,7 @@ class _Plan:
     entry: str  # its path
     headers: Mapping[str, str]
     expected: Mapping[str, str]
+    understood: Mapping[str, str | list[str]]
     labels: Mapping[str, Mapping[str, str]]
     numbers: Mapping[str, Sequence[int]]
     longest: Mapping[str, int]
@@ -96,21 +101,19 @@ def walk(
     with ThreadPoolExecutor(concurrency) as pool:
         walks = [pool.submit(_walk_one, plan, person, *start) for person, start in zip(drawn, entered, strict=True)]
         ends = [done.result() for done in walks]
-    outcomes = Counter(end for end, _ in ends)
     return WalkSummary(
         people=people,
-        completed=outcomes["completed"],
-        failed_attention=outcomes["failed_attention"],
-        no_consent=outcomes["no_consent"],
-        dropped_out=outcomes["dropped_out"],
+        ends=Counter(end for end, _ in ends),
         requests=sum(requests for _, requests in ends),
         seconds=time.monotonic() - started,
     )
 
 
 def _plan(study: Study, base_url: str) -> _Plan:
-    check = study.parsed_design.attention_check
-    questions = (*study.demographic_questions, *study.item_questions)
+    design = study.parsed_design
+    expected = {check.question.code: check.expected for check in design.attention_checks}
+    understood = design.comprehension.expected if design.comprehension else {}
+    questions = study.questions.values()
     for question in questions:
         if question.kind == "span" and question.required:
             raise WalkError(f"Simulated people cannot mark passages; make {question.code} optional.")
@@ -119,7 +122,8 @@ def _plan(study: Study, base_url: str) -> _Plan:
         base_url=base_url,
         entry=reverse("participant_entry", kwargs={"key": study.key}),
         headers=simulation_header(study),
-        expected={check.question.code: str(check.expected)} if check else {},
+        expected={code: str(value) for code, value in expected.items()},
+        understood={code: _as_typed(value) for code, value in understood.items()},
         labels={
             question.code: {option.code: option.text for option in question.options}
             for question in study.demographic_questions
@@ -128,8 +132,12 @@ def _plan(study: Study, base_url: str) -> _Plan:
         numbers={question.code: _whole_numbers(question) for question in questions if question.kind == "number"},
         kinds={question.code: question.kind for question in questions},
         longest={question.code: question.max_length for question in questions if question.kind == "text"},
-        pages=len(study.steps(1)),
+        pages=study.page_count,
     )
+
+
+def _as_typed(value: Any) -> str | list[str]:
+    return [str(part) for part in value] if isinstance(value, list) else str(value)
 
 
 def _whole_numbers(question: Any) -> range:
@@ -184,19 +192,18 @@ def _pages_done(page: Page) -> int:
 
 
 def _ending(study: Study, page: Page) -> str:
-    by_heading = {
-        "Thank you, your answers are stored": "completed",
-        "You have reached the end": "failed_attention",
-        "You have chosen not to take part": "no_consent",
-    }
-    if page.heading not in by_heading:
+    if not page.outcome:
         raise WalkError(f"{study}: a simulated participant is at the page {page.heading!r}; is the study open?")
-    return by_heading[page.heading]
+    return page.outcome
 
 
 def _answers(plan: _Plan, person: bots.Person, page: Page) -> dict[str, str | list[str]]:
     if page.screen == "consent":
         return {"consent": "no" if person.refuses else "yes"}
+    if page.screen == "platform_id":
+        return {"asked": list(page.fields), "platform_id": "yes"}
+    if page.screen == "comprehension":
+        return {"asked": list(page.fields), **plan.understood}
     asked = dict.fromkeys(name.partition(":")[0] for name in page.fields)
     answers: dict[str, str | list[str]] = {"asked": list(asked)}
     for name, field in page.fields.items():

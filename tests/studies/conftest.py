@@ -51,9 +51,9 @@ CHECK = {
 DESIGN = {
     "items_each": 3,
     "seed": 7,
-    "balance_field": "relation",
+    "balance": ["relation"],
     "item_template": {"item_fields": ["situation", {"field": "expectation", "label": "What is usual there"}]},
-    "attention_check": CHECK,
+    "attention_checks": [CHECK],
     "minutes": 4,
     "contact": "team@example.org",
 }

@@ -100,7 +100,7 @@ def test_a_file_makes_a_draft_and_the_same_again_its_next_version(create):
             {"design": DESIGN | {"items_each": 0, "minutes": "many"}},
             ["At design > items_each:", "At design > minutes:"],
         ),
-        ({"design": DESIGN | {"attention_check": CHECK | {"expected": "pink"}}}, ["At design > attention_check:"]),
+        ({"design": DESIGN | {"attention_checks": [CHECK | {"expected": "pink"}]}}, ["At design > attention_checks"]),
         ({"design": DESIGN | {"items_each": 30}}, ["The dataset has 9 items, and each person needs 30"]),
         ({"demographics": [{"kind": "choice"}]}, ["questions"]),
         ({"completion_codes": {"finished": "A"}}, ["At completion_codes > finished"]),

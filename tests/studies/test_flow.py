@@ -1,37 +1,48 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from studies.flow import Parts, outcome, plan
+from studies.design import Screening
+from studies.flow import Parts, is_allowed, last_ending, steps_before_place, steps_of_place
 
-FULL = Parts(consent=True, demographics=True, instructions=True, items=3, attention_after=2, debrief=True)
+FULL = Parts(
+    platform_id=True,
+    demographics=True,
+    instructions=True,
+    comprehension=True,
+    pages=[[["a"], ["why"]], [["a"], []], [["a"], ["why"]]],
+    checks={2: 0, 1: 1},
+    debrief=True,
+)
 
 
 def test_the_full_order():
-    kinds = [step.kind for step in plan(FULL)]
-    assert kinds == ["consent", "demographics", "instructions", "item", "item", "attention", "item", "debrief"]
-    assert [step.item for step in plan(FULL) if step.kind == "item"] == [0, 1, 2]
+    assert [step.kind for step in steps_before_place(FULL)] == ["consent", "platform_id", "demographics"]
+    steps = steps_of_place(FULL)
+    assert " ".join(step.kind for step in steps) == (
+        "instructions comprehension item item attention item attention item item debrief"
+    )
+    assert [(step.item, step.group, step.asked) for step in steps if step.kind == "item"] == [
+        (0, 0, ("a",)),
+        (0, 1, ("why",)),
+        (1, 0, ("a",)),
+        (2, 0, ("a",)),
+        (2, 1, ("why",)),
+    ]
+    assert [step.check for step in steps if step.kind == "attention"] == [1, 0]
 
 
-@given(st.builds(Parts, items=st.integers(1, 20), attention_after=st.none() | st.integers(1, 19)))
-def test_every_item_comes_once_and_the_check_stands_where_it_was_drawn(parts):
-    steps = plan(parts)
-    kinds = [step.kind for step in steps]
-    assert [step.item for step in steps if step.kind == "item"] == list(range(parts.items))
-    assert kinds.count("consent") == parts.consent
-    if parts.attention_after is not None and parts.attention_after < parts.items:
-        assert kinds[: kinds.index("attention")].count("item") == parts.attention_after
+def test_what_a_study_lacks_is_left_out():
+    assert [step.kind for step in steps_before_place(Parts())] == ["consent"]
+    assert [step.kind for step in steps_of_place(Parts(pages=[[["a"]]]))] == ["item"]
 
 
-@pytest.mark.parametrize(
-    ("consented", "remaining", "attention", "expected"),
-    [
-        (False, 9, None, "no_consent"),
-        (True, 3, False, "started"),
-        (True, 0, False, "failed_attention"),
-        (True, 0, True, "completed"),
-        (True, 0, None, "completed"),
-    ],
-)
-def test_outcomes(consented, remaining, attention, expected):
-    assert outcome(consented=consented, remaining=remaining, attention_passed=attention) == expected
+def test_who_may_go_on():
+    rules = [Screening(question="country", allowed=("India", "Nepal")), Screening(question="age", allowed=(1,))]
+    assert is_allowed(rules, {"country": "Nepal", "age": 1})
+    assert not is_allowed(rules, {"country": "Nepal", "age": 2})
+    assert not is_allowed(rules, {"age": 1})
+    assert is_allowed([], {})
+
+
+@pytest.mark.parametrize(("passed", "ending"), [(False, "failed_attention"), (True, "completed"), (None, "completed")])
+def test_how_the_last_screen_ends_a_session(passed, ending):
+    assert last_ending(attention_passed=passed) == ending

@@ -71,7 +71,7 @@ def test_sending_the_end_again_changes_nothing(participant):
 
 
 def test_without_questions_about_the_person_the_end_still_stands(draft):
-    design = {"attention_check": None, "items_each": 1, "balance_field": ""}
+    design = {"attention_checks": [], "items_each": 1, "balance": []}
     texts = {"instructions": "", "debrief": ""}
     person = Participant(open_study(study=draft(demographics=[], texts=texts, design=design), by=None))
     person.go_to("item")

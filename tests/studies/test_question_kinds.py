@@ -75,7 +75,7 @@ def test_answers_are_stored_and_wrong_ones_stay_on_the_page(participant: Partici
 @pytest.mark.django_db(transaction=True)
 def test_simulated_people_answer_them(study, live_server):
     summary = walk(live_server.url, study.key, 2, 3, refuse=0, inattentive=0)
-    assert summary.completed == 2
+    assert summary.ends == {"completed": 2}
     ranked = Response.objects.filter(question="order").values_list("value", flat=True)
     assert all(sorted(value) == ["culture", "none", "preference"] for value in ranked)
     assert len(ranked) == 6

@@ -48,7 +48,7 @@ def test_opening_twice_is_once_and_a_closed_study_opens_again(draft, owner):
         ({"completion_codes": CODES | {"completed": "A&B"}}, "letters, digits, _ and - only"),
         ({"texts": {"consent": ""}}, "Texts, at consent"),
         ({"design": {"questions": ["nothing"]}}, "no question nothing"),
-        ({"design": {"balance_field": "region"}}, "Item customs-items-0 has no field region"),
+        ({"design": {"balance": ["region"]}}, "Item customs-items-0 has no field region"),
         ({"items": lambda index: {"situation": "x", "expectation": "y", "relation": "z"}}, "no field option_culture"),
         ({"demographics": [{"kind": "choice"}]}, "Instrument, at questions"),
     ],
@@ -173,7 +173,7 @@ def test_a_study_without_demographics_still_has_a_respondent(draft):
 
 
 def test_the_last_screen_may_be_an_item(draft):
-    design = {"attention_check": None, "items_each": 1, "balance_field": ""}
+    design = {"attention_checks": [], "items_each": 1, "balance": []}
     study = open_study(study=draft(texts={"debrief": ""}, design=design), by=None)
     person = Participant(study)
     person.go_to("")
@@ -183,7 +183,7 @@ def test_the_last_screen_may_be_an_item(draft):
 
 def test_a_written_check_is_passed_in_any_letter_case(draft):
     question = {"kind": "text", "code": "word", "text": "Write the word blue.", "multiline": False}
-    study = open_study(study=draft(design={"attention_check": {"question": question, "expected": "blue"}}), by=None)
+    study = open_study(study=draft(design={"attention_checks": [{"question": question, "expected": "blue"}]}), by=None)
     person = Participant(study)
     person.go_to("attention")
     person.send({"word": " Blue "})
@@ -191,7 +191,7 @@ def test_a_written_check_is_passed_in_any_letter_case(draft):
 
 
 def test_the_check_is_the_same_question_for_everybody(study):
-    assert study.parsed_design.attention_check.question.code == CHECK["question"]["code"]
+    assert study.parsed_design.attention_checks[0].question.code == CHECK["question"]["code"]
 
 
 def test_the_database_refuses_a_session_that_ended_without_an_end(study):
