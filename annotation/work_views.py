@@ -20,6 +20,7 @@ from annotation.progress import Progress, progress_of, stretch_of, training_of, 
 from annotation.suggested import AUDITED, read_audits
 from projects.access import MANAGERS, MemberRequest, project_view
 from projects.models import Project, Role
+from projects.prepared import prepared_statements
 
 WORKERS = (Role.ANNOTATOR, *MANAGERS)
 PAGE = 50  # answers in a person's list
@@ -37,6 +38,7 @@ def _work_view(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseB
         return view(request, label_project, **kwargs)
 
     @never_cache
+    @prepared_statements()
     @wraps(view)
     def checked(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
         person = request.headers.get("X-Person", "")
