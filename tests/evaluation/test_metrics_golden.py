@@ -65,8 +65,8 @@ def test_a_metric_that_raises_fails_alone(tmp_path, case, capsys):
 def test_unknown_metrics_are_named_and_do_not_pass(tmp_path, case, capsys):
     for number, variant in enumerate(["normal", "no_overlap"]):
         write(tmp_path, case | {"name": f"coin_flips_{variant}_{number}", "metric": "coin flips"})
-    assert main([str(tmp_path)]) == 0
-    assert capsys.readouterr().out.splitlines() == ["not covered: coin_flips (2 files)", "0 passed, 0 failed"]
+    assert main([str(tmp_path)]) == 1
+    assert capsys.readouterr().out.splitlines() == ["not known: coin_flips (2 files)", "0 passed, 0 failed"]
 
 
 def test_a_bad_call_says_what_is_wrong(tmp_path, capsys):
