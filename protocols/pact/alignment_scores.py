@@ -13,7 +13,7 @@ from evaluation.metrics.alignment import alignment_summary, rate_mae_floor
 from evaluation.metrics.ceiling import split_half_ceiling
 from evaluation.metrics.consensus import answer_consistency, modal_share
 from evaluation.metrics.items import count_answers, follows_culture, pair_counts
-from evaluation.metrics.persona import closest_subgroups, subgroup_alignment, subgroup_ceiling
+from evaluation.metrics.persona import SubgroupAlignment, closest_subgroups, subgroup_alignment, subgroup_ceiling
 from evaluation.metrics.result import Estimate
 from evaluation.metrics.uncertainty import uncertainty_correlation
 from protocols.pact.answers import LABELS, QUESTIONS
@@ -87,9 +87,7 @@ class _Comparison:
     def with_closest(self) -> Iterator[Row]:
         (human, _), (_, model) = self._counted([*_CELL, "item"]), self._counted(["item"])
         found = closest_subgroups(human, model, cell=_CELL)
-        for cell, metrics in found.cells.items():
-            for metric, estimate in metrics.items():
-                yield self._row(CLOSEST, _name(cell), metric, estimate)
+        yield from self._of_cells(CLOSEST, found)
 
     def with_matching(self, comparison: str, shared: Sequence[str]) -> Iterator[Row]:
         human, model = self._counted([*shared, "item"])
@@ -98,9 +96,14 @@ class _Comparison:
         ceiling = subgroup_ceiling(human, model, cell=shared, **splits)
         for metric, estimate in found.means.items():
             yield self._row(comparison, MEAN, metric, estimate, ceiling[metric])
+        yield from self._of_cells(comparison, found)
+
+    def _of_cells(self, comparison: str, found: SubgroupAlignment) -> Iterator[Row]:
+        """Cells without a value are left out; the reason of their mean counts them."""
         for cell, metrics in found.cells.items():
             for metric, estimate in metrics.items():
-                yield self._row(comparison, _name(cell), metric, estimate)
+                if estimate.defined:
+                    yield self._row(comparison, "|".join(map(str, cell)), metric, estimate)
 
     def _counted(self, by: Sequence[str]) -> list[pd.DataFrame]:
         return [count_answers(side, by=by, answer=self.question, **LABELS) for side in (self.people, self.answers)]
@@ -154,7 +157,3 @@ def _row(comparison: str, group: str, metric: str, estimate: Estimate, ceiling: 
             [*filter(None, [estimate.reason]), *(f"ceiling: {reason}" for reason in filter(None, [ceiling.reason]))]
         ),
     }
-
-
-def _name(cell: Sequence[object]) -> str:
-    return "|".join(map(str, cell))

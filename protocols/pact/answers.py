@@ -80,8 +80,11 @@ def _read(path: Path, columns: Mapping[str, tuple[str, str]], *, of_models: bool
         table = table[(table["respondent_kind"] == "model") == of_models]
         if table.empty:
             raise FileFaultError(path, f"it has no answers of {'models' if of_models else 'people'}.")
-    notes = _notes_on_bots(path, table)
     tidy = exported and {"question", "value"} <= set(table)
+    if exported and not tidy:  # rows of other instruments have neither answer
+        check_columns(path, table.columns.tolist(), ["q_personal", "q_norm"])
+        table = table[(table["q_personal"] != "") | (table["q_norm"] != "")]
+    notes = _notes_on_bots(path, table)
     if tidy:
         by_question = {question: table.loc[table["question"] == question, "value"] for question in QUESTIONS}
         table = _one_row_an_occasion(path, table)
