@@ -41,8 +41,8 @@ from responses.services import Answer, get_condition, get_respondent, record_man
 
 CLIENTS = 16
 SIZES, QUICK_SIZES = (100, 10_000, 100_000), (100, 10_000)
-ROUNDS, QUICK_ROUNDS = 400, 128  # round trips of one client, and of 16 together
-WARM_UP = 10
+ROUNDS, QUICK_ROUNDS = 400, 96  # round trips of one client, and of 16 together
+WARM_UP = 10  # of all clients together, at least one each
 THINKING = (0.5, 1.5)  # seconds; faster than people are
 RACE_ITEMS, QUICK_RACE_ITEMS = 96, 32
 RACE_SECONDS = 120.0
@@ -64,7 +64,8 @@ QUESTIONS: list[dict[str, Any]] = [
     ),
     {"kind": "text", "code": "note", "text": "Note", "required": False},
 ]
-FORM = {"answer_plausible": "yes", "answer_clear": "no", "answer_neutral": "yes", "answer_note": ""}
+ANSWERS = {"plausible": "yes", "clear": "no", "neutral": "yes"}
+FORM = {**{f"answer_{code}": value for code, value in ANSWERS.items()}, "answer_note": ""}
 
 
 @dataclass
@@ -170,15 +171,15 @@ def _measure_cost(site: Site, sizes: Sequence[int], rounds: int) -> Iterator[tup
         for people in (1, CLIENTS):
             each = min(items // 2, rounds // people) if people == 1 else rounds // people
             users = site.annotators[:people] if people > 1 else site.annotators[-1:]
-            cost = _round_trips(site, label_project, users, each=each)
+            cost = round_trips(site, label_project, users, each=each)
             costs.append(cost)
             yield _name(items, people), Part(str(cost))
-        thinking = _round_trips(site, label_project, site.annotators[:CLIENTS], each=rounds // 2 // CLIENTS, think=True)
+        thinking = round_trips(site, label_project, site.annotators[:CLIENTS], each=rounds // 2 // CLIENTS, think=True)
         line = f"{CLIENTS} who think before they answer wait {thinking.middle:.0f} ms (95 %: {thinking.late:.0f})"
         yield "", Part(line, (Target(f"wait at {items:,} items", thinking.late, LATENCY_TARGET),))
         if items == sizes[-1]:
             _give(label_project, site.annotators[0], items // 2)
-            cost = _round_trips(site, label_project, site.annotators[:1], each=rounds)
+            cost = round_trips(site, label_project, site.annotators[:1], each=rounds)
             costs.append(cost)
             yield "", Part(f"after {items // 2:,} answers of the same person: {cost}")
     dearest, cheapest = (choose(cost.processor for cost in costs) for choose in (max, min))
@@ -193,11 +194,12 @@ def _name(items: int, people: int) -> str:
     return f"{items:,}, {people}"
 
 
-def _round_trips(
+def round_trips(
     site: Site, label_project: LabelProject, users: Sequence[User], *, each: int, think: bool = False
 ) -> Cost:
     with site.clients(label_project, users) as clients, ThreadPoolExecutor(len(clients)) as pool:
-        at = list(pool.map(lambda person: _answer(person, person.first(), WARM_UP), clients))
+        warm_up = max(1, WARM_UP // len(clients))
+        at = list(pool.map(lambda person: _answer(person, person.first(), warm_up), clients))
         for person in clients:
             person.seconds.clear()
         before = site.processor()

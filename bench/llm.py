@@ -5,12 +5,13 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from bench import peers
 from bench.running import Parts, run
 from config.processes import Child
 
 PARTS = ("main", "flat", "faults", "limited", "killed", "planning")
 QUICK_PARTS = ("main", "faults", "planning")
-PEERS = ("inspect", "edsl")
+PEERS = {"inspect": "inspect_ai openai", "edsl": "edsl openai"}  # what pip installs for each
 CALLS, QUICK_CALLS = 10_000, 2_800
 
 
@@ -25,16 +26,11 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="smaller numbers and fewer parts, under a minute")
     parser.add_argument("--calls", type=_calls, help=f"of the main part, a multiple of 8 (default {CALLS:,})")
     parser.add_argument("--part", action="append", choices=PARTS, help="only this one; may be repeated")
-    parser.add_argument("--peer", action="append", choices=PEERS, default=[], help="compare; may be repeated")
-    parser.add_argument(
-        "--peer-python", action="append", default=[], metavar="PATH", help="a Python that has it: one for each --peer"
-    )
+    peers.add_options(parser, PEERS)
     options = parser.parse_args(arguments)
     options.calls = options.calls or (QUICK_CALLS if options.quick else CALLS)
     options.parts = options.part or ([] if options.peer else QUICK_PARTS if options.quick else PARTS)
-    if len(options.peer_python) != len(options.peer):
-        parser.error("give one --peer-python for each --peer: the Python of an environment that has the library")
-    options.peers = list(zip(options.peer, options.peer_python, strict=True))
+    options.peers = peers.chosen(parser, options, PEERS)
     return options
 
 

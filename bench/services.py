@@ -57,7 +57,7 @@ def web_server(folder: Path) -> Iterator[tuple[str, Child]]:
             raise StartError(f"The web server is not ready: {last_line(web.log)}.")
         yield url, web
     finally:
-        web.stop()
+        web.stop(timeout=1)  # nobody waits for its answers any more
 
 
 def _prepare(folder: Path) -> None:
