@@ -13,6 +13,7 @@ from projects.markdown import render_markdown
 from responses.showing import value_text
 from studies.design import Level
 from studies.models import Screen
+from studies.services.entry import id_ending
 from studies.services.laying_out import earlier_answers, item_number, questions_of
 
 LONG_LIST = 12  # from this many options on, a drop-down list is easier to use than a column of them
@@ -191,6 +192,7 @@ def screen_context(screen: Screen) -> dict[str, Any]:
         "item_number": item_number(screen) if screen.item else None,
         "fields": fields,
         "framing": framing(screen),
+        "id_ending": id_ending(screen.session) if screen.kind == Screen.Kind.PLATFORM_ID else "",
         "scenario": parts,
         "scenario_pinned": is_short(parts),
         "prose": prose(screen),

@@ -15,20 +15,23 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from materials.form_values import clean_text, form_value
 from projects.markdown import render_markdown
 from studies.models import Screen, Session, Study, new_key
 from studies.pages import screen_context, stored_answers
 from studies.paradata import read_paradata
+from studies.pilot import PARAMETER, is_pilot
 from studies.services import (
     AnswersRefusedError,
     Entered,
     StudyNotOpenError,
     current_screen,
     enter,
+    enter_pilot,
     enter_without_platform,
+    save_draft,
     submit_screen,
 )
 from studies.services.entry import usable_id
@@ -52,11 +55,15 @@ def participant_entry(request: HttpRequest, key: str) -> HttpResponse:
     except signing.BadSignature:
         return _say(request, study, "bad_simulation", status=403)
     try:
-        entered = _enter(request, study, simulated=simulated)
+        pilot = is_pilot(request.GET.get(PARAMETER), study)
+    except signing.BadSignature:
+        return _say(request, study, "bad_pilot", status=403)
+    try:
+        entered = _enter_pilot(request, study) if pilot else _enter(request, study, simulated=simulated)
     except StudyNotOpenError:
         return _say(request, study, "closed")
     if entered is None:
-        return _say_how_to_enter(request, study)
+        return _say(request, study, "begin", token=new_key()) if pilot else _say_how_to_enter(request, study)
     address = reverse("participant_session", kwargs={"key": key, "session_key": entered.session.key})
     response = redirect(address + "?note=resumed" if entered.resumed else address)
     response.set_cookie(
@@ -69,6 +76,11 @@ def participant_entry(request: HttpRequest, key: str) -> HttpResponse:
         samesite="Lax",
     )
     return response
+
+
+def _enter_pilot(request: HttpRequest, study: Study) -> Entered | None:
+    token = usable_id(request.POST.get("token"))
+    return enter_pilot(study, token=token) if token else None
 
 
 def _enter(request: HttpRequest, study: Study, *, simulated: bool) -> Entered | None:
@@ -151,6 +163,18 @@ def participant_screen(request: HttpRequest, key: str, session_key: str, positio
         return redirect(address)
     notes = {"stored": "", "kept": f"?note=kept&page={position}", "not_reached": "?note=not_reached"}
     return redirect(address + notes[submission.state])
+
+
+@csrf_exempt
+@never_cache
+@require_POST
+def participant_draft(request: HttpRequest, key: str, session_key: str, position: int) -> HttpResponse:
+    """Keeps what is typed on a screen and not sent yet."""
+    session = _sessions(key).filter(key=session_key).first()
+    if session is None:
+        return HttpResponse(status=404)
+    saved = save_draft(session=session, position=position, answers=_form_answers(request.POST, session.study))
+    return HttpResponse(status=204 if saved else 409)
 
 
 def _form_answers(form: QueryDict, study: Study) -> dict[str, Any]:

@@ -415,6 +415,9 @@ ROWS: dict[str, Row] = {
         data=lambda w: {"consent": "yes"},
         kwargs=lambda w: session_keys(w) | {"position": w.screen.position},
     ),
+    "participant_draft": Row(
+        **answers(PUBLIC, 409), method="post", kwargs=lambda w: session_keys(w) | {"position": 99}
+    ),
     # llm
     "jobs": Row(**READERS),
     "job_plan": Row(**MANAGERS),

@@ -6,7 +6,7 @@ person said about themselves, `outcome`. It is "unfinished" from the first answe
 """
 
 from studies.services.answering import AnswersRefusedError, Submission, current_screen, save_draft, submit_screen
-from studies.services.entry import Entered, StudyNotOpenError, enter, enter_without_platform
+from studies.services.entry import Entered, StudyNotOpenError, enter, enter_pilot, enter_without_platform
 from studies.services.files import create_study_from_file
 from studies.services.laying_out import preview_screens
 from studies.services.people import Deleted, delete_person
@@ -27,6 +27,7 @@ __all__ = [
     "deal_place",
     "delete_person",
     "enter",
+    "enter_pilot",
     "enter_without_platform",
     "give_back",
     "give_back_timed_out",

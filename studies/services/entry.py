@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.db.models import Max
 
-from projects.crypto import encrypt, keyed_digest
+from projects.crypto import decrypt, encrypt, keyed_digest
 from studies.models import PlatformIdentity, PlatformSubmission, Screen, Session, Study
+from studies.services.publishing import find_problems
 
 PLATFORM_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 NOT_IDS = {"undefined", "null", "none", "nan", "prolific_pid", "study_id", "session_id"}
@@ -51,22 +52,39 @@ def enter_without_platform(study: Study, *, token: str, simulated: bool = False)
     return _find(study, digest) or _begin(study, digest, simulated)
 
 
+def enter_pilot(study: Study, *, token: str) -> Entered:
+    """The session of somebody who tries the study out, a draft too if it is ready; `token` as without a platform."""
+    digest = keyed_digest("pilot", study.key, token)
+    if study.status == Study.Status.DRAFT and any(find_problems(study)):
+        raise StudyNotOpenError
+    return _find(study, digest) or _begin(study, digest, simulated=False, pilot=True)
+
+
 def _find(study: Study, digest: str) -> Entered | None:
     session = Session.objects.filter(study=study, person_digest=digest).first()
     return Entered(session, resumed=True) if session else None
 
 
 @transaction.atomic
-def _begin(study: Study, digest: str, simulated: bool, participant_id: str = "", submission_id: str = "") -> Entered:
+def _begin(
+    study: Study,
+    digest: str,
+    simulated: bool,
+    participant_id: str = "",
+    submission_id: str = "",
+    *,
+    pilot: bool = False,
+) -> Entered:
     # People who come at the same moment queue up at the study's row, so that each sees the number before theirs and a
     # study that is being closed. The second of two entries of one person finds the first one's session.
-    open_studies = Study.objects.select_for_update(no_key=True).filter(pk=study.pk, status=Study.Status.OPEN)
+    states = [Study.Status.OPEN, Study.Status.DRAFT] if pilot else [Study.Status.OPEN]
+    open_studies = Study.objects.select_for_update(no_key=True).filter(pk=study.pk, status__in=states)
     if not open_studies.values_list("pk"):
         raise StudyNotOpenError
     if found := _find(study, digest):
         return found
     number = (Session.objects.filter(study=study).aggregate(top=Max("number"))["top"] or 0) + 1
-    session = Session.objects.create(study=study, person_digest=digest, simulated=simulated, number=number)
+    session = Session.objects.create(study=study, person_digest=digest, simulated=simulated, pilot=pilot, number=number)
     Screen.objects.create(session=session, position=0, kind=Screen.Kind.CONSENT)
     if participant_id:
         identity = PlatformIdentity.objects.create(
@@ -79,3 +97,9 @@ def _begin(study: Study, digest: str, simulated: bool, participant_id: str = "",
                 submission_encrypted=encrypt(submission_id),
             )
     return Entered(session, resumed=False)
+
+
+def id_ending(session: Session) -> str:
+    """The last characters of the platform id with which the person came, to be confirmed; "" when there is none."""
+    identity = PlatformIdentity.objects.filter(session=session).first() if session.pk else None
+    return decrypt(identity.participant_encrypted)[-6:] if identity else ""
