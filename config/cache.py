@@ -3,8 +3,21 @@
 from typing import Any
 
 from django.core.cache.backends.base import DEFAULT_TIMEOUT
-from django.core.cache.backends.redis import RedisCache
+from django.core.cache.backends.redis import RedisCache, RedisCacheClient
+from django.utils.functional import cached_property
+from redis import Redis
 from redis.exceptions import RedisError
+
+
+class KeptClient(RedisCacheClient):
+    """Makes its client once: Django makes one for each call, which costs more than asking the server."""
+
+    @cached_property
+    def _kept(self) -> Redis:
+        return super().get_client(write=True)
+
+    def get_client(self, key: Any = None, *, write: bool = False) -> Redis:
+        return self._kept
 
 
 class ForgivingRedisCache(RedisCache):
@@ -12,6 +25,10 @@ class ForgivingRedisCache(RedisCache):
 
     Whoever must know whether the server is there asks it itself.
     """
+
+    def __init__(self, server: Any, params: Any) -> None:
+        super().__init__(server, params)
+        self._class = KeptClient
 
     def get(self, key: Any, default: Any = None, version: int | None = None) -> Any:
         try:
