@@ -19,9 +19,9 @@ Counts = NDArray[np.unsignedinteger]
 
 # 2 ** 24 subsets take some seconds and a hundred megabytes.
 MOST_PREFERENCES = 24
-# What is compared at once stays in the processor's cache.
-_BLOCK = 2**17
-_MOST_BYTE = 255
+# So many subsets and rows are compared at once: a megabyte, which stays in the processor's cache.
+_TILE, _ROWS, _MOST_ROWS = 2**15, 32, 255
+_MOST_BEHIND = 13
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def score_subsets(
         raise ValueError(f"The subsets must be rows of {table.shape[1]} preferences; their shape is {members.shape}.")
     signs = np.nan_to_num(2 * table - 1).astype(np.float32)
     n_right, n_voted = 0, 0
-    for part in np.array_split(members.astype(np.float32), -(-members.size // _BLOCK)):
+    for part in np.array_split(members.astype(np.float32), -(-members.size // _TILE)):
         voted = np.abs(signs) @ part.T > 0
         right = is_right(signs @ part.T, voted, first[:, None])
         n_right += int((voted & ~right).sum() if inverted else right.sum())
@@ -124,12 +124,12 @@ def _right_rows(signs: NDArray[np.int8], right_first: BoolArray) -> Counts:
     Every subset is one of the first preferences with one of the others, and a row's margin is the sum of what the two
     give, so a row costs one comparison and one addition of bytes for each subset.
     """
-    n_ahead = signs.shape[1] // 3
+    n_ahead = max(signs.shape[1] // 3, signs.shape[1] - _MOST_BEHIND)
     ahead, behind = _sums(signs[:, :n_ahead]), _sums(signs[:, n_ahead:])
     least = -ahead - right_first[:, None]
-    right = np.zeros((ahead.shape[1], behind.shape[1]), dtype=np.uint16)
-    height = max(1, _BLOCK // behind.shape[1])
-    depth = max(1, min(_BLOCK // right.size, _MOST_BYTE))
+    right = np.zeros((ahead.shape[1], behind.shape[1]), dtype=np.uint32)
+    height = max(1, _TILE // behind.shape[1])
+    depth = min(_MOST_ROWS, max(_ROWS, _TILE * _ROWS // right.size))
     for top in range(0, len(right), height):
         for row in range(0, len(signs), depth):
             beyond = behind[row : row + depth, None, :] > least[row : row + depth, top : top + height, None]
