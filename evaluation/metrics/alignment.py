@@ -116,6 +116,17 @@ def rate_mae_floor(items: pd.DataFrame) -> Estimate:
     return _point(weighted_mean(np.minimum(rates.human, 1 - rates.human)), rates)
 
 
+def item_means(items: pd.DataFrame) -> dict[str, Estimate]:
+    """The metrics named in `ITEM_MEANS`, each as by the function of that name; the items are counted only once.
+
+    >>> from evaluation.metrics.items import items_frame
+    >>> [found.value for found in item_means(items_frame([4, 4], [3, 1], [4, 4], [2, 4])).values()]
+    [0.5, 0.5, 0.25, 0.25, -0.25]
+    """
+    rates = item_rates(items)
+    return {name: _point(statistic(rates), rates) for name, statistic in _STATISTICS.items()}
+
+
 def alignment_summary(items: pd.DataFrame, *, n_resamples: int = 2000, seed: int) -> dict[str, Estimate]:
     """The alignment numbers of a report, each with a 95 % percentile bootstrap interval over items.
 
@@ -158,6 +169,7 @@ _STATISTICS: Mapping[str, Callable[[ItemRates], Statistic]] = MappingProxyType(
         "signed_preference_gap": lambda r: weighted_mean(r.human - r.model),
     }
 )
+ITEM_MEANS = tuple(_STATISTICS)
 
 
 def _over_items(name: str, items: pd.DataFrame) -> Estimate:

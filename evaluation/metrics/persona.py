@@ -5,13 +5,13 @@ is matched with people: by country, by demographic group, or by both as in PACT,
 person an item, so its rates are 0 or 1 and its errors large.
 """
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from .alignment import majority_alignment, rate_abs_diff_of_means, rate_mae, signed_culture_gap
+from .alignment import ITEM_MEANS, item_means
 from .ceiling import split_half_ceiling
 from .checks import column_names, generator
 from .items import counted_units, pair_counts
@@ -19,18 +19,10 @@ from .result import Estimate, mean_of_defined
 
 Cell = tuple[Hashable, ...]
 
-_METRICS: tuple[Callable[[pd.DataFrame], Estimate], ...] = (
-    majority_alignment,
-    rate_mae,
-    rate_abs_diff_of_means,
-    signed_culture_gap,
-)
-_NAMES = tuple(metric.__name__ for metric in _METRICS)
-
 
 @dataclass(frozen=True, slots=True)
 class SubgroupAlignment:
-    """Alignment with each human cell, and the unweighted means over the cells that have a value."""
+    """The `alignment.item_means` of each human cell, and the unweighted means over the cells that have a value."""
 
     cells: Mapping[Cell, Mapping[str, Estimate]]
     means: Mapping[str, Estimate]
@@ -97,7 +89,7 @@ def subgroup_ceiling(
         split_half_ceiling(items, n_splits=n_splits, n_resamples=1, seed=rng)
         for items in _matched(human, model, column_names(cell, what="cell")).values()
     ]
-    return {name: mean_of_defined([found[name] for found in ceilings], what="subgroups") for name in _NAMES}
+    return _means(ceilings)
 
 
 def _matched(human: pd.DataFrame, model: pd.DataFrame, keys: list[str]) -> dict[Cell, pd.DataFrame]:
@@ -108,6 +100,9 @@ def _matched(human: pd.DataFrame, model: pd.DataFrame, keys: list[str]) -> dict[
 
 
 def _over_cells(cells: Mapping[Cell, pd.DataFrame]) -> SubgroupAlignment:
-    found = {name: {metric.__name__: metric(items) for metric in _METRICS} for name, items in cells.items()}
-    means = {name: mean_of_defined([cell[name] for cell in found.values()], what="subgroups") for name in _NAMES}
-    return SubgroupAlignment(found, means)
+    found = {name: item_means(items) for name, items in cells.items()}
+    return SubgroupAlignment(found, _means(list(found.values())))
+
+
+def _means(cells: Sequence[Mapping[str, Estimate]]) -> dict[str, Estimate]:
+    return {name: mean_of_defined([found[name] for found in cells], what="subgroups") for name in ITEM_MEANS}
