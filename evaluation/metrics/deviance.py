@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse, stats
 
 from .association import benjamini_hochberg
-from .checks import at_least_one, coded_answers, columns_present, generator, known_option
+from .checks import at_least_one, coded_answers, columns_present, generator, known_option, unit_codes
 from .logistic import LogisticFit, column_basis, fit_logistic
 from .result import NAN, Estimate
 
@@ -153,28 +153,27 @@ def clustered_p_values(
     known_option(marginality, get_args(Marginality), what="marginality")
     rng = generator(seed)
     columns_present(answers, [clusters], what="The answers frame")
-    if answers[clusters].isna().any():
-        raise ValueError(f"The column {clusters} must name the cluster of every answer; some are missing.")
     grouped = _grouped(answers, outcome, factors)
     if not grouped.outcome.size:
         return dict.fromkeys(factors, Estimate.undefined(NO_ANSWER))
     terms = _terms(factors)
     fit = _fitter(grouped, {term: _dummies(grouped.levels, term) for term in terms})
-    cluster, names = pd.factorize(answers[clusters].iloc[grouped.rows])
-    if len(names) < 2:
-        return dict.fromkeys(factors, Estimate.undefined("it needs answers of two clusters", n=len(names)))
-    signs = rng.choice([-1.0, 1.0], size=(n_resamples, len(names)))
+    cluster = unit_codes(answers[clusters].iloc[grouped.rows], what="The clusters")
+    n_clusters = int(cluster.max()) + 1
+    if n_clusters < 2:
+        return dict.fromkeys(factors, Estimate.undefined("it needs answers of two clusters", n=n_clusters))
+    signs = rng.choice([-1.0, 1.0], size=(n_resamples, n_clusters))
     found = {}
     for name, own in factors.items():
         full, reduced = (fit(model) for model in _models(terms, own, marginality))
         if full.rank == reduced.rank:
-            found[name] = Estimate.undefined(NO_COLUMN, n=len(names))
+            found[name] = Estimate.undefined(NO_COLUMN, n=n_clusters)
             continue
         scores = _cluster_scores(full, reduced, grouped, cluster)
         observed = (scores.sum(axis=0) ** 2).sum()
         # Signs that are all the same give the observed statistic, but for rounding.
         as_large = np.sum(((signs @ scores) ** 2).sum(axis=1) >= observed * (1 - 1e-9))
-        found[name] = Estimate((1 + int(as_large)) / (1 + n_resamples), len(names))
+        found[name] = Estimate((1 + int(as_large)) / (1 + n_resamples), n_clusters)
     return found
 
 
@@ -185,7 +184,8 @@ def _grouped(answers: pd.DataFrame, outcome: str, factors: Factors) -> _Grouped:
     columns_present(answers, [outcome, *columns], what="The answers frame")
     follow = coded_answers(answers[outcome], what=f"The outcome {outcome}")
     usable = ~np.isnan(follow) & answers[columns].notna().all(axis=1).to_numpy()
-    codes = pd.DataFrame({column: pd.factorize(answers.loc[usable, column])[0] for column in columns})
+    chosen = answers.loc[usable, columns]
+    codes = pd.DataFrame({name: unit_codes(chosen[name], what=f"The levels of {name}") for name in columns})
     group = codes.groupby(columns, sort=False).ngroup().to_numpy().astype(np.intp)
     levels = codes.drop_duplicates().reset_index(drop=True)
     return _Grouped(levels, group, follow[usable], np.flatnonzero(usable))

@@ -3,6 +3,7 @@
 The data are grouped: one row per distinct row of the design, with the number of `trials` and of `successes` there.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,8 @@ _RANK_TOLERANCE = 1e-10
 # A fitted variance below this is that of an answer taken to be certain.
 _CERTAIN = 1e-7
 _MAX_STEPS, _MIN_SIZE = 200, 1e-12
+# No step moves log odds farther: rows that are equal but for rounding would come apart.
+_FARTHEST = 1e4
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +73,36 @@ def fit_logistic(basis: FloatArray, *, trials: FloatArray, successes: FloatArray
     failures, predictor = trials - successes, np.zeros(len(basis))
     if not successes.any() or not failures.any():
         return LogisticFit(basis, (successes > 0).astype(np.float64), 0.0)
-    deviance = _deviance(predictor, successes, failures)
+
+    def deviance_at(odds: FloatArray) -> float:
+        """-2 log L for log odds; accurate where a probability is next to 0 or 1."""
+        surprise = successes * np.logaddexp(0, -odds) + failures * np.logaddexp(0, odds)
+        return 2 * float(surprise.sum())
+
+    deviance = deviance_at(predictor)
     for _ in range(_MAX_STEPS):
-        before, direction = deviance, basis @ _newton_step(basis, expit(predictor), trials, successes)
-        size = 1.0
-        while (reached := _deviance(predictor + size * direction, successes, failures)) >= before and size > _MIN_SIZE:
-            size /= 2
-        # Towards a separated answer a step of Newton's gains one in the log odds, however far there is to go.
-        while (further := _deviance(predictor + 2 * size * direction, successes, failures)) < reached:
-            size, reached = 2 * size, further
-        if reached < before:
-            predictor, deviance = predictor + size * direction, reached
+        before = deviance
+        direction = basis @ _newton_step(basis, expit(predictor), trials, successes)
+        predictor, deviance = _searched(deviance_at, predictor, direction)
         if min(deviance, before - deviance) <= 1e-10 + 1e-13 * deviance:
             break
     return LogisticFit(basis, expit(predictor), deviance)
+
+
+def _searched(
+    deviance_at: Callable[[FloatArray], float], start: FloatArray, direction: FloatArray
+) -> tuple[FloatArray, float]:
+    """The point on the line from `start` where the deviance ends to fall, and the deviance there."""
+    before, farthest = deviance_at(start), _FARTHEST / max(np.abs(direction).max(), 1e-300)
+    size = min(1.0, farthest)
+    while (reached := deviance_at(start + size * direction)) >= before:
+        size /= 2
+        if size < _MIN_SIZE:
+            return start, before
+    # Towards a separated answer a step of Newton's gains one in the log odds, however far there is to go.
+    while 2 * size < farthest and (further := deviance_at(start + 2 * size * direction)) < reached:
+        size, reached = 2 * size, further
+    return start + size * direction, reached
 
 
 def _newton_step(basis: FloatArray, probabilities: FloatArray, trials: FloatArray, successes: FloatArray) -> FloatArray:
@@ -92,9 +111,3 @@ def _newton_step(basis: FloatArray, probabilities: FloatArray, trials: FloatArra
     information[np.diag_indices_from(information)] += 1e-12 * information.diagonal().max()
     gradient = basis.T @ (successes - trials * probabilities)
     return np.asarray(np.linalg.solve(information, gradient), dtype=np.float64)
-
-
-def _deviance(predictor: FloatArray, successes: FloatArray, failures: FloatArray) -> float:
-    """-2 log L for log odds; accurate where a probability is next to 0 or 1."""
-    surprise = successes * np.logaddexp(0, -predictor) + failures * np.logaddexp(0, predictor)
-    return 2 * float(surprise.sum())

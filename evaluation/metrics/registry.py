@@ -11,7 +11,25 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
-from . import agreement, alignment, association, consensus, gap, raters, rates, row_level, uncertainty
+from . import (
+    agreement,
+    alignment,
+    association,
+    attitudes,
+    behaviour,
+    consensus,
+    deviance,
+    distances,
+    flips,
+    gap,
+    preference,
+    ranking,
+    raters,
+    rates,
+    row_level,
+    tones,
+    uncertainty,
+)
 
 
 class Takes(StrEnum):
@@ -24,6 +42,14 @@ class Takes(StrEnum):
     CELLS = "cells frame"
     TABLE = "levels x outcomes counts"
     ANSWERS = "human counts by item and single model answers"
+    ORDERS = "coded answers with their item and whether culture was shown first"
+    LEVELS = "counts frame with the levels of a factor"
+    FACTORS = "coded outcomes with the levels of several factors"
+    CHOICES = "choices frame of a judge"
+    BATTLES = "battles frame"
+    TONES = "tones of real and of simulated reactions"
+    POSTS = "posts frame of attitudes"
+    SIDES = "items x options counts of people and of models"
 
 
 class Direction(StrEnum):
@@ -73,6 +99,16 @@ _ROW_OPTIONS = ({"answer": "answer", "culture": "A", "preference": "B"},)
 # Three ordered categories, as the tests' data have.
 _CATEGORIES, _SCORES = ("A", "B", "C"), (1, 2, 4)
 _MIN_N = ({"min_n": 1}, {"min_n": 2})
+_CONTRAST = ({"factor": "level", "plus": "p", "minus": "q"},)
+_FACTORS = {"level": ["level"], "other": ["other"], "both": ["level:other"]}
+_MARGINALITIES = tuple(
+    {"outcome": "follow", "factors": _FACTORS, "marginality": name}
+    for name in ("type_ii", "with_interactions", "ignored")
+)
+_INVALID = tuple({"invalid": invalid} for invalid in ("left_out", "inconsistent"))
+_REFERENCE = {"reference": ("p", "q", "r")}
+_RANKED = tuple({**_REFERENCE, "method": method} for method in ("kendall", "spearman"))
+_WEIGHTS = tuple({"weights": weights} for weights in ("reactions", "posts"))
 _METHODS = tuple({"method": method} for method in ("pearson", "spearman", "kendall"))
 
 
@@ -199,6 +235,89 @@ _METRICS = (
     Metric("weighted_modal_share", consensus.weighted_modal_share, Takes.CELLS, 0.5, 1, _HIGHER, _ALL_BUT_SIDES),
     Metric("pooled_modal_share", consensus.pooled_modal_share, Takes.CELLS, 0.5, 1, _HIGHER, _ALL_BUT_SIDES),
     Metric("pairwise_agreement", consensus.pairwise_agreement, Takes.CELLS, 0, 1, _HIGHER, _ALL_BUT_SIDES),
+    Metric(
+        "decision_flips", flips.decision_flips, Takes.CODED, -1, 1, _SIGNED, _SIZE_AND_ORDER, read=attrgetter("delta")
+    ),
+    # Preference first is culture second, so renaming the options leaves what position does.
+    Metric(
+        "option_position_audit",
+        flips.option_position_audit,
+        Takes.ORDERS,
+        -100,
+        100,
+        _SIGNED,
+        frozenset({_ROWS, _LABELS}),
+        read=attrgetter("delta_pp"),
+    ),
+    Metric(
+        "level_contrast",
+        behaviour.level_contrast,
+        Takes.LEVELS,
+        -100,
+        100,
+        _SIGNED,
+        _SIZE_AND_ORDER,
+        _CONTRAST,
+        attrgetter("delta_pp"),
+    ),
+    # The same data twice is twice the evidence.
+    Metric(
+        "drop_one_deviance",
+        deviance.drop_one_deviance,
+        Takes.FACTORS,
+        0,
+        float("inf"),
+        _DESCRIPTIVE,
+        frozenset({_ROWS, _LABELS}),
+        _MARGINALITIES,
+        lambda found: found.factors["level"].drop_in_deviance,
+    ),
+    Metric("total_variation_distance", distances.total_variation_distance, Takes.SIDES, 0, 1, _LOWER, _ALL),
+    Metric("jensen_shannon_divergence", distances.jensen_shannon_divergence, Takes.SIDES, 0, 1, _LOWER, _ALL),
+    # Its unit is that of the scores, and other labels are options in another order.
+    Metric(
+        "wasserstein_distance",
+        distances.wasserstein_distance,
+        Takes.SIDES,
+        0,
+        _SCORES[-1] - _SCORES[0],
+        _LOWER,
+        _ALL - {_LABELS},
+        ({"scores": _SCORES},),
+    ),
+    Metric("first_position_rate", preference.first_position_rate, Takes.CHOICES, 0, 1, _DESCRIPTIVE, frozenset({_ROWS})),
+    Metric("two_order_accuracy", preference.two_order_accuracy, Takes.CHOICES, 0, 1, _HIGHER, frozenset({_ROWS})),
+    Metric("right_in_both", preference.right_in_both, Takes.CHOICES, 0, 1, _HIGHER, frozenset({_ROWS})),
+    Metric(
+        "swap_consistency",
+        preference.swap_consistency,
+        Takes.CHOICES,
+        0,
+        1,
+        _HIGHER,
+        frozenset({_ROWS, _LABELS}),
+        _INVALID,
+    ),
+    Metric(
+        "rank_correlation", ranking.rank_correlation, Takes.BATTLES, -1, 1, _HIGHER, _ALL - {_LABELS}, _RANKED
+    ),
+    Metric(
+        "pairwise_order_agreement",
+        ranking.pairwise_order_agreement,
+        Takes.BATTLES,
+        0,
+        1,
+        _HIGHER,
+        _ALL - {_LABELS},
+        (_REFERENCE,),
+    ),
+    Metric("tone_exact_match", tones.tone_exact_match, Takes.TONES, 0, 1, _HIGHER, _ALL_BUT_SIDES),
+    Metric("tone_coverage", tones.tone_coverage, Takes.TONES, 0, 1, _HIGHER, _ALL_BUT_SIDES),
+    Metric("tone_divergence", tones.tone_divergence, Takes.TONES, 0, 1, _LOWER, _ALL, _WEIGHTS),
+    Metric("attitude_rmse", attitudes.attitude_rmse, Takes.POSTS, 0, 2, _LOWER, _ALL),
+    Metric("attitude_mae", attitudes.attitude_mae, Takes.POSTS, 0, 2, _LOWER, _ALL),
+    Metric("attitude_mean_error", attitudes.attitude_mean_error, Takes.POSTS, -2, 2, _SIGNED, _SIZE_AND_ORDER),
+    Metric("attitude_correlation", attitudes.attitude_correlation, Takes.POSTS, -1, 1, _HIGHER, _ALL),
     # Giving a level twice makes another table, with more levels.
     Metric("cramers_v", association.cramers_v, Takes.TABLE, 0, 1, _DESCRIPTIVE, _ALL - {_DUPLICATES}),
     Metric(

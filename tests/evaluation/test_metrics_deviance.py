@@ -139,5 +139,5 @@ def test_clusters_must_be_named_and_be_two(answers):
     options = {"outcome": "follow", "factors": MAIN, "marginality": "type_ii", "n_resamples": 10, "seed": 1}
     one = clustered_p_values(answers.assign(person=1), clusters="person", **options)
     assert one["country"].reason == "it needs answers of two clusters"
-    with pytest.raises(ValueError, match="must name the cluster of every answer"):
+    with pytest.raises(ValueError, match="The clusters must all be named"):
         clustered_p_values(answers.assign(person=None), clusters="person", **options)

@@ -4,6 +4,7 @@ import math
 import traceback
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,10 @@ from evaluation.metrics import (
     alignment,
     annotators,
     association,
+    behaviour,
     consensus,
+    deviance,
+    flips,
     gap,
     items,
     labels,
@@ -33,7 +37,7 @@ from evaluation.metrics.persona import subgroup_alignment
 from evaluation.metrics.registry import METRICS, Takes
 from evaluation.metrics.resampling import bootstrap_interval, weighted_mean
 from evaluation.metrics.row_level import row_level_alignment
-from tests.evaluation.test_metrics_registry import CASES, COLUMNS, DATA, IDS, PROPERTIES, computed, reason
+from tests.evaluation.test_metrics_registry import BY_COLUMN, CASES, COLUMNS, DATA, IDS, PROPERTIES, computed, reason
 
 OWN = Path(evaluation.metrics.__file__).parent
 STRANGE_COUNTS = [math.inf, -math.inf, math.nan, -1, 0.5, "x", "1", None, 10**30, [1], 1j, pd.Timestamp(0)]
@@ -47,6 +51,7 @@ COUNT_COLUMNS = {
     Takes.ITEMS: ["n_human", "n_human_culture", "n_model", "n_model_culture"],
     Takes.CELLS: ["n", "n_culture"],
     Takes.ANSWERS: ["n", "n_culture"],
+    Takes.LEVELS: ["n_rows", "n", "n_culture"],
 }
 
 
@@ -95,8 +100,9 @@ def test_one_strange_value_is_refused(metric, options, sample):
         # A number is strange among text.
         table = pd.concat([table.fillna("A")] * 2, ignore_index=True)
         table = with_cell(table, row, sample.draw(st.integers(0, 1)), sample.draw(st.sampled_from([math.inf, 3, [1]])))
-    elif metric.takes is Takes.CODED:
-        table = with_cell(table, row, "first", sample.draw(st.sampled_from(STRANGE_ANSWERS)))
+    elif metric.takes in BY_COLUMN | {Takes.FACTORS}:
+        coded = "follow" if metric.takes is Takes.FACTORS else "first"
+        table = with_cell(table, row, coded, sample.draw(st.sampled_from(STRANGE_ANSWERS)))
     else:
         columns = COUNT_COLUMNS.get(metric.takes) or range(np.shape(table)[1])
         column = sample.draw(st.sampled_from(columns))
@@ -107,7 +113,7 @@ def test_one_strange_value_is_refused(metric, options, sample):
 @pytest.mark.parametrize(("metric", "options"), CASES, ids=IDS)
 @pytest.mark.parametrize("strange", STRANGE_WHOLES, ids=repr)
 def test_strange_input_is_refused_or_undefined(metric, options, strange):
-    if metric.takes is Takes.CODED:
+    if metric.takes in BY_COLUMN:
         names = [name for name in metric.compute.__annotations__ if name in COLUMNS]
         normal = {"first": [1.0, 0.0], "second": [1.0, 0.0], "unit": ["p", "q"]}
         for name in names if strange is not PLAUSIBLE else []:
@@ -160,6 +166,13 @@ criteria = partial(criterion_agreement, **CRITERIA)
 TABLE = pd.DataFrame({"r": ["A", "B"], "s": ["A", "A"]}, index=["x", "y"])
 NUMBERED = pd.DataFrame({"r": [1, 2], "s": [1, 1]})
 summary = partial(agreement_summary, TABLE, ["A", "B"])
+STYLES = pd.DataFrame({"style": ["a"], "model": ["m"], "metric": ["rate"], "value": [0.5]})
+FOLLOWED = pd.DataFrame({"item": ["x", "y"], "follow": [1, 0]})
+
+
+def dropped(answers=FOLLOWED, factors=MappingProxyType({"item": ["item"]}), marginality="type_ii"):
+    return deviance.drop_one_deviance(answers, outcome="follow", factors=factors, marginality=marginality)
+
 
 REFUSED = {
     "unknown method": lambda: uncertainty.uncertainty_correlation(NORMAL, method="bogus"),
@@ -175,6 +188,18 @@ REFUSED = {
     "unequal items": lambda: consensus.majority_consistency([1, 0], [1, 0], ["x"]),
     "unequal sources": lambda: rates.decision_entropy([1, 0], ["x"]),
     "unequal respondents": lambda: gap.norm_personal_gap([1, 0], [1, 0], respondents=["x"]),
+    "flips of unequal cases": lambda: flips.decision_flips([1, 0], [1]),
+    "flips of repeats": lambda: flips.paired_answers(ASKED, ASKED.assign(item="x"), keys=["item"], answer="answer"),
+    "order unknown": lambda: flips.option_position_audit([1, 0], [1, None], ["x", "y"]),
+    "order asked twice": lambda: flips.option_position_audit([1, 0], [1, 1], ["x", "x"]),
+    "more culture than answers": lambda: behaviour.decision_rates(COUNTED.assign(n_rows=1), by=["item"]),
+    "styles as text": lambda: behaviour.style_deltas(STYLES, styles="a", baseline="a"),
+    "style twice": lambda: behaviour.style_deltas(pd.concat([STYLES] * 2), styles=["a"], baseline="a"),
+    "factors as a list": lambda: dropped(factors=["item"]),
+    "terms as text": lambda: dropped(factors={"item": "item"}),
+    "term without a column": lambda: dropped(factors={"item": ["item:age"]}),
+    "levels of lists": lambda: dropped(FOLLOWED.assign(item=[["x"], ["y"]])),
+    "marginality unknown": lambda: dropped(marginality="type_iii"),
     "majority of text": lambda: consensus.majority_consistency(["a"], ["b"], ["x"]),
     "too large": lambda: association.chi_square([[10**30, 1], [1, 1]]),
     "phi of one NaN": lambda: association.phi_coefficient([math.nan]),

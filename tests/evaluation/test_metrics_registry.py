@@ -13,13 +13,18 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import evaluation.metrics
+from evaluation.metrics.behaviour import LevelContrast
+from evaluation.metrics.deviance import DropOneDeviance
+from evaluation.metrics.flips import DecisionFlips, OptionPosition
 from evaluation.metrics.gap import NormPersonalGap
 from evaluation.metrics.items import items_frame
 from evaluation.metrics.registry import METRICS, Invariance, Metric, Takes
 from evaluation.metrics.result import Estimate
 from evaluation.metrics.row_level import RowLevelAlignment
 
-RESULTS = (Estimate, NormPersonalGap, RowLevelAlignment)
+RESULTS = (
+    Estimate, NormPersonalGap, RowLevelAlignment, DecisionFlips, OptionPosition, LevelContrast, DropOneDeviance
+)  # fmt: skip
 # It averages metrics and is none.
 NOT_METRICS = {"mean_of_defined"}
 CASES = [(metric, options) for metric in METRICS.values() for options in metric.variants]
@@ -96,6 +101,63 @@ def answers(draw):
     return human, pd.DataFrame(rows, columns=["item", "answer"])
 
 
+@st.composite
+def sides(draw):
+    row = st.tuples(*[st.integers(0, 4)] * 3)
+    rows = np.array(draw(st.lists(st.tuples(row, row), min_size=1, max_size=12)))
+    return rows[:, 0], rows[:, 1]
+
+
+@st.composite
+def orders(draw):
+    answer = st.sampled_from([0.0, 1.0, math.nan])
+    asked = st.lists(st.tuples(st.integers(0, 5), st.sampled_from([0.0, 1.0])), min_size=1, unique=True)
+    rows = [(draw(answer), order, item) for item, order in draw(asked)]
+    return (pd.DataFrame(rows, columns=["first", "second", "unit"]),)
+
+
+@st.composite
+def levels(draw):
+    cell = st.lists(st.integers(0, 4), min_size=3, max_size=3).map(lambda numbers: sorted(numbers, reverse=True))
+    rows = draw(st.lists(st.tuples(st.sampled_from("pqr"), cell), min_size=1, max_size=12))
+    columns = ["level", "n_rows", "n", "n_culture"]
+    return (pd.DataFrame([(level, *numbers) for level, numbers in rows], columns=columns),)
+
+
+@st.composite
+def factors(draw):
+    answer = st.sampled_from([0.0, 1.0, math.nan])
+    rows = st.lists(st.tuples(answer, st.sampled_from("pqr"), st.sampled_from("st")), min_size=1, max_size=12)
+    return (pd.DataFrame(draw(rows), columns=["follow", "level", "other"]),)
+
+
+@st.composite
+def choices(draw):
+    asked = st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=1, max_size=12, unique=True)
+    rows = [(*row, draw(st.sampled_from(["A", "B", None]))) for row in draw(asked)]
+    return (pd.DataFrame(rows, columns=["item", "right_first", "choice"]),)
+
+
+@st.composite
+def battles(draw):
+    models = st.permutations("pqrs").map(lambda order: order[:2])
+    rows = draw(st.lists(st.tuples(models, st.sampled_from(["left", "right", "tie"])), min_size=1, max_size=12))
+    return (pd.DataFrame([(*pair, winner) for pair, winner in rows], columns=["left", "right", "winner"]),)
+
+
+@st.composite
+def tones(draw):
+    rows = st.lists(st.tuples(st.integers(0, 4), st.sampled_from(["fear", "hope", "zeal"])), min_size=1, max_size=12)
+    return tuple(pd.DataFrame(draw(rows), columns=["post", "tone"]) for _ in range(2))
+
+
+@st.composite
+def posts(draw):
+    attitude = st.sampled_from([-1.0, -0.4, 0.0, 0.5, 1.0])
+    rows = draw(st.lists(st.tuples(attitude, attitude), min_size=1, max_size=12))
+    return (pd.DataFrame([(n, *row) for n, row in enumerate(rows)], columns=["post", "real", "simulated"]),)
+
+
 DATA = {
     Takes.COUNTS: counts(),
     Takes.RATINGS: ratings(),
@@ -104,15 +166,26 @@ DATA = {
     Takes.CELLS: cells(),
     Takes.TABLE: tables(),
     Takes.ANSWERS: answers(),
+    Takes.SIDES: sides(),
+    Takes.ORDERS: orders(),
+    Takes.LEVELS: levels(),
+    Takes.FACTORS: factors(),
+    Takes.CHOICES: choices(),
+    Takes.BATTLES: battles(),
+    Takes.TONES: tones(),
+    Takes.POSTS: posts(),
 }
 
 
-COLUMNS = {"chosen": "first", "personal": "first", "first": "first", "norm": "second", "second": "second"}
+COLUMNS = dict.fromkeys(["chosen", "personal", "first", "left"], "first")
+COLUMNS |= dict.fromkeys(["norm", "second", "right", "culture_first"], "second")
 COLUMNS |= dict.fromkeys(["respondents", "sources", "items"], "unit")
+# Metrics of these take an array for each column, the others the whole frame.
+BY_COLUMN = {Takes.CODED, Takes.ORDERS}
 
 
 def computed(metric: Metric, data, options):
-    if metric.takes is Takes.CODED:
+    if metric.takes in BY_COLUMN:
         parameters = inspect.signature(metric.compute).parameters
         return metric.compute(**{name: data[0][COLUMNS[name]] for name in parameters if name in COLUMNS})
     return metric.compute(*data, **options)
@@ -127,7 +200,9 @@ def reason(metric: Metric, found) -> str:
     return getattr(found, own).reason if metric.takes is Takes.ANSWERS else found.reason
 
 
-def rows_taken(data, order):
+def rows_taken(takes: Takes, data, order):
+    if takes is Takes.SIDES:
+        return tuple(side[order] for side in data)
     *before, table = data
     taken = table[order] if isinstance(table, np.ndarray) else table.iloc[order].reset_index(drop=True)
     return (*before, taken)
@@ -141,10 +216,14 @@ def renamed(takes: Takes, data):
 def other_labels(takes: Takes, data):
     if takes is Takes.COUNTS:
         return (data[0][:, [2, 0, 1]],)
+    if takes is Takes.SIDES:
+        return tuple(side[:, [2, 0, 1]] for side in data)
     if takes is Takes.TABLE:
         return (data[0][:, ::-1],)
-    if takes is Takes.CODED:
+    if takes in BY_COLUMN:
         return (data[0].assign(first=1 - data[0]["first"], second=1 - data[0]["second"]),)
+    if takes is Takes.FACTORS:
+        return (data[0].assign(follow=1 - data[0]["follow"]),)
     if takes is Takes.CELLS:
         return (data[0].assign(n_culture=data[0]["n"] - data[0]["n_culture"]),)
     if takes is Takes.RATINGS:
@@ -159,6 +238,8 @@ def other_labels(takes: Takes, data):
 
 
 def other_side(takes: Takes, data):
+    if takes is Takes.SIDES:
+        return data[::-1]
     (frame,) = data
     if takes is Takes.RATINGS:
         return (frame[["s", "r"]],)
@@ -172,9 +253,9 @@ def other_side(takes: Takes, data):
 
 def changed(invariance: Invariance, takes: Takes, data, order):
     if invariance is Invariance.ROWS:
-        return rows_taken(data, order)
+        return rows_taken(takes, data, order)
     if invariance is Invariance.DUPLICATES:
-        return renamed(takes, rows_taken(data, [*order, *order]))
+        return renamed(takes, rows_taken(takes, data, [*order, *order]))
     return other_labels(takes, data) if invariance is Invariance.LABELS else other_side(takes, data)
 
 

@@ -3,7 +3,20 @@
 from collections.abc import Callable
 from typing import Any
 
-from tests.golden.adapters import agreement, alignment, association, consensus, deviance, gap, judging, ranking, rates
+from tests.golden.adapters import (
+    agreement,
+    alignment,
+    association,
+    behaviour,
+    consensus,
+    constructors,
+    deviance,
+    gap,
+    judging,
+    ranking,
+    rates,
+    reactions,
+)
 
 ADAPTERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "inter_annotator_agreement": agreement.coefficients,
@@ -18,10 +31,22 @@ ADAPTERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "cramers_v": association.strength,
     "benjamini_hochberg": association.adjusted,
     "drop_one_deviance_likelihood_ratio": deviance.by_factor,
+    "paired_decision_flips": behaviour.flips,
+    "semantic_option_position_audit": behaviour.option_position,
+    "ablation_deltas": behaviour.ablation,
+    "prompt_style_ablation": behaviour.prompt_style,
+    "keyword_preference_type": behaviour.preference_types,
     "judge_decision_parsing": judging.parsing,
     "majority_vote_tie_to_A": judging.votes,
     "preference_subset_selection": judging.selection,
     "position_bias_and_order_consistency": ranking.by_method,
     "win_rate_matrix_and_ranking": ranking.models,
     "repeated_run_interval": ranking.runs,
+    "tone_alignment_tem_tc_jsd": reactions.tones,
+    "attitude_alignment_rmse_me_rho": reactions.attitudes,
+    "paired_significance_of_condition_deltas": reactions.significance,
+    "community_tem_transition_matrix": reactions.transitions,
+    "keyphrase_salience": constructors.salience,
+    "corpus_sampling_rules": constructors.corpus,
+    "dev_test_split_with_deduplication": constructors.split,
 }

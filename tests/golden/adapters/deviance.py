@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import pandas as pd
-
 from evaluation.metrics.deviance import DropOneDeviance, Marginality, drop_one_deviance
 from tests.golden.tables import frame
 
@@ -26,7 +24,16 @@ def by_factor(given: dict[str, Any]) -> dict[str, Any]:
         "full_deviance": found.deviance,
         "full_df_model": found.df_model,
         "design_columns": found.design_columns,
-        "factors": pd.DataFrame(found.factors.values(), index=list(found.factors)).to_dict("index"),
+        "factors": {
+            term: {
+                "reduced_deviance": factor.reduced_deviance,
+                "drop_deviance": factor.drop_in_deviance,
+                "df": factor.df,
+                "p": factor.p,
+                "q": factor.q,
+            }
+            for term, factor in found.factors.items()
+        },
         "marginal_main_effects": {
             term: {
                 "type2_drop_deviance": type_ii[term].drop_in_deviance,
@@ -39,8 +46,6 @@ def by_factor(given: dict[str, Any]) -> dict[str, Any]:
             for term in terms
         },
     }
-    for factor in result["factors"].values():
-        factor["drop_deviance"] = factor.pop("drop_in_deviance")
     if "scenario_country" in answers and "scenario_country" not in terms:
         added = dropped([*terms, "scenario_country"], "ignored").factors["scenario_country"]
         result["added_scenario_country"] = {"drop_deviance": added.drop_in_deviance, "df": added.df}
