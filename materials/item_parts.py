@@ -13,7 +13,7 @@ from materials.presentation import SIDES
 from materials.questions import FIRST, SECOND, Questionnaire, option_codes
 from materials.rich_text import render_rich_text
 
-PAGE_LINES, LINE = 24, 60  # lines that a list takes before it folds, and characters of a line
+PAGE_LINES, PAIR_LINES, LINE = 24, 12, 60  # lines that a list takes before it folds, with a pair below it; characters
 KEPT_LAST = 2  # entries that stay after the fold, however long they are; before it the first one stays
 TITLE_LENGTH = 80  # characters of an item's text that stand for it in a list
 SPEAKERS, SPOKEN = {"role", "speaker", "from"}, {"content", "text", "value"}  # fields of a turn of a dialogue
@@ -53,6 +53,7 @@ class Part:
     code: str = ""
     html: str = ""
     marked: str = ""
+    room: int = PAGE_LINES  # lines that its list may take before it folds
 
     @property
     def exact(self) -> SafeString:
@@ -61,11 +62,11 @@ class Part:
 
     @property
     def runs(self) -> list[Run]:
-        """The entries; of a list too long for a page, those between the first and the last that fit are folded."""
+        """The entries; of a list too long for its room, those between the first and the last that fit are folded."""
         first, *others = [entry.lines for entry in self.entries]
-        if len(others) <= KEPT_LAST or first + sum(others) <= PAGE_LINES:
+        if len(others) <= KEPT_LAST or first + sum(others) <= self.room:
             return [Run(1, self.entries)]
-        fitting = sum(first + lines <= PAGE_LINES for lines in accumulate(reversed(others)))
+        fitting = sum(first + lines <= self.room for lines in accumulate(reversed(others)))
         after = len(self.entries) - max(KEPT_LAST, fitting)
         return [
             Run(1, self.entries[:1]),
@@ -80,7 +81,7 @@ def item_parts(
     """The chosen fields in their order, or all of them; a chosen field that the item lacks is left out.
 
     An entry of `fields` is a name or {"field", "label", "format"}, where the format "markdown" draws texts as Markdown.
-    Fields whose passages are `marked` are shown in any case, as they are.
+    Fields whose passages are `marked` are shown in any case, as they are. Those of `without` stand below in pairs.
     """
     hidden, to_mark = set(without), list(marked)
     chosen = _chosen(fields) or {name: {} for name in content}
@@ -91,6 +92,7 @@ def item_parts(
             content[name],
             rich=entry.get("format") == "markdown" and name not in to_mark,
             marked=name if name in to_mark else "",
+            room=PAIR_LINES if hidden else PAGE_LINES,
         )
         for name, entry in chosen.items()
         if name in content and name not in hidden
@@ -123,9 +125,9 @@ def _chosen(fields: Iterable[Any]) -> dict[str, dict[str, str]]:
     return {entry["field"]: entry for entry in entries}
 
 
-def _part(label: str, value: Any, *, rich: bool = False, marked: str = "") -> Part:
+def _part(label: str, value: Any, *, rich: bool = False, marked: str = "", room: int = PAGE_LINES) -> Part:
     if entries := _entries(value, rich):
-        return Part(label, entries=entries)
+        return Part(label, entries=entries, room=room)
     if isinstance(value, dict | list):
         return Part(label, code=json.dumps(value, ensure_ascii=False, indent=2))
     text = "" if value is None else str(value)

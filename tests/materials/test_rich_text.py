@@ -95,3 +95,9 @@ def test_a_dialogue_that_does_not_fit_a_page_folds_in_its_middle(turns, runs):
     (part,) = item_parts({"turns": [{"role": "user", "content": turn} for turn in turns]}, [])
     assert [(run.start, len(run.entries), run.folded) for run in part.runs] == runs
     assert [entry for run in part.runs for entry in run.entries] == list(part.entries)
+
+
+def test_a_dialogue_above_a_pair_takes_less_room():
+    content = {"turns": ["x"] * 20, "one": "a", "two": "b"}
+    assert len(item_parts(content, ["turns"])[0].runs) == 1
+    assert len(item_parts(content, ["turns"], without=["one", "two"])[0].runs) == 3
