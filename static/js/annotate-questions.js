@@ -53,6 +53,7 @@ export class Questions {
 
   /** After an answer the mark moves on, unless several options may be chosen or everything is answered. */
   moveOn(question) {
+    this.update(); // the answer may have opened another question
     const more = this.asked.some((other) => other.querySelector(`${OPTIONS}, ${KEYED}`) && !this.#answered(other));
     const stays = question.dataset.kind === "multi" || !this.#answered(question) || !more;
     this.chosen = stays ? question : null;
