@@ -21,7 +21,7 @@ from config.processes import Child, StartError, last_line, start, wait_until
 from protocols.pact.scenarios import all_scenarios
 
 ITEMS = 1_000
-READY_SECONDS = 300.0  # Label Studio makes its database first
+READY_SECONDS = 600.0  # Label Studio makes its database first, a minute of processor time
 NOTHING_OUTWARD = {  # of Label Studio, whose pages and server report to its makers
     "COLLECT_ANALYTICS": "False",
     "FRONTEND_SENTRY_DSN": "",
