@@ -64,10 +64,10 @@ def _shares(human: ArrayLike, model: ArrayLike) -> tuple[FloatArray, FloatArray,
             "People and models must be counted for the same items and options; "
             f"the human counts have shape {people.shape}, the model counts {models.shape}."
         )
-    usable = people.any(axis=1) & models.any(axis=1)
+    usable = (people.sum(axis=1) > 0) & (models.sum(axis=1) > 0)
     p, q = (side[usable] / side[usable].sum(axis=1, keepdims=True) for side in (people, models))
-    n_left_out = len(usable) - len(p)
-    return p, q, f"{n_left_out} of {len(usable)} items left out: no answer on one side" if n_left_out else ""
+    n_left_out = len(people) - len(p)
+    return p, q, f"{n_left_out} of {len(people)} items left out: no answer on one side" if n_left_out else ""
 
 
 def _mean(distances: FloatArray, left_out: str) -> Estimate:

@@ -49,7 +49,7 @@ class Takes(StrEnum):
     BATTLES = "battles frame"
     TONES = "tones of real and of simulated reactions"
     POSTS = "posts frame of attitudes"
-    SIDES = "items x options counts of people and of models"
+    DISTRIBUTIONS = "items x options counts of people and of models"
 
 
 class Direction(StrEnum):
@@ -272,20 +272,22 @@ _METRICS = (
         _MARGINALITIES,
         lambda found: found.factors["level"].drop_in_deviance,
     ),
-    Metric("total_variation_distance", distances.total_variation_distance, Takes.SIDES, 0, 1, _LOWER, _ALL),
-    Metric("jensen_shannon_divergence", distances.jensen_shannon_divergence, Takes.SIDES, 0, 1, _LOWER, _ALL),
+    Metric("total_variation_distance", distances.total_variation_distance, Takes.DISTRIBUTIONS, 0, 1, _LOWER, _ALL),
+    Metric("jensen_shannon_divergence", distances.jensen_shannon_divergence, Takes.DISTRIBUTIONS, 0, 1, _LOWER, _ALL),
     # Its unit is that of the scores, and other labels are options in another order.
     Metric(
         "wasserstein_distance",
         distances.wasserstein_distance,
-        Takes.SIDES,
+        Takes.DISTRIBUTIONS,
         0,
         _SCORES[-1] - _SCORES[0],
         _LOWER,
         _ALL - {_LABELS},
         ({"scores": _SCORES},),
     ),
-    Metric("first_position_rate", preference.first_position_rate, Takes.CHOICES, 0, 1, _DESCRIPTIVE, frozenset({_ROWS})),
+    Metric(
+        "first_position_rate", preference.first_position_rate, Takes.CHOICES, 0, 1, _DESCRIPTIVE, frozenset({_ROWS})
+    ),
     Metric("two_order_accuracy", preference.two_order_accuracy, Takes.CHOICES, 0, 1, _HIGHER, frozenset({_ROWS})),
     Metric("right_in_both", preference.right_in_both, Takes.CHOICES, 0, 1, _HIGHER, frozenset({_ROWS})),
     Metric(
@@ -298,9 +300,7 @@ _METRICS = (
         frozenset({_ROWS, _LABELS}),
         _INVALID,
     ),
-    Metric(
-        "rank_correlation", ranking.rank_correlation, Takes.BATTLES, -1, 1, _HIGHER, _ALL - {_LABELS}, _RANKED
-    ),
+    Metric("rank_correlation", ranking.rank_correlation, Takes.BATTLES, -1, 1, _HIGHER, _ALL - {_LABELS}, _RANKED),
     Metric(
         "pairwise_order_agreement",
         ranking.pairwise_order_agreement,

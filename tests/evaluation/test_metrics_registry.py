@@ -102,7 +102,7 @@ def answers(draw):
 
 
 @st.composite
-def sides(draw):
+def distributions(draw):
     row = st.tuples(*[st.integers(0, 4)] * 3)
     rows = np.array(draw(st.lists(st.tuples(row, row), min_size=1, max_size=12)))
     return rows[:, 0], rows[:, 1]
@@ -166,7 +166,7 @@ DATA = {
     Takes.CELLS: cells(),
     Takes.TABLE: tables(),
     Takes.ANSWERS: answers(),
-    Takes.SIDES: sides(),
+    Takes.DISTRIBUTIONS: distributions(),
     Takes.ORDERS: orders(),
     Takes.LEVELS: levels(),
     Takes.FACTORS: factors(),
@@ -201,22 +201,35 @@ def reason(metric: Metric, found) -> str:
 
 
 def rows_taken(takes: Takes, data, order):
-    if takes is Takes.SIDES:
+    if takes is Takes.DISTRIBUTIONS:
         return tuple(side[order] for side in data)
     *before, table = data
     taken = table[order] if isinstance(table, np.ndarray) else table.iloc[order].reset_index(drop=True)
     return (*before, taken)
 
 
+UNITS = {Takes.ITEMS: "item", Takes.POSTS: "post"}
+RELABELLED = {
+    Takes.CHOICES: lambda frame: frame.assign(choice=frame["choice"].map({"A": "B", "B": "A"})),
+    Takes.TONES: lambda frame: frame.assign(tone=frame["tone"].map({"fear": "zeal", "zeal": "joy", "hope": "fear"})),
+    Takes.POSTS: lambda frame: frame.assign(real=-frame["real"], simulated=-frame["simulated"]),
+}
+SWAPPED = {"left": "right", "right": "left", "real": "simulated", "simulated": "real"}
+
+
 def renamed(takes: Takes, data):
     """The same items under other names, so that an item given twice is two items."""
-    return (data[0].assign(item=range(len(data[0]))),) if takes is Takes.ITEMS else data
+    if takes in UNITS:
+        return (data[0].assign(**{UNITS[takes]: range(len(data[0]))}),)
+    return data
 
 
 def other_labels(takes: Takes, data):
+    if takes in RELABELLED:
+        return tuple(map(RELABELLED[takes], data))
     if takes is Takes.COUNTS:
         return (data[0][:, [2, 0, 1]],)
-    if takes is Takes.SIDES:
+    if takes is Takes.DISTRIBUTIONS:
         return tuple(side[:, [2, 0, 1]] for side in data)
     if takes is Takes.TABLE:
         return (data[0][:, ::-1],)
@@ -238,9 +251,11 @@ def other_labels(takes: Takes, data):
 
 
 def other_side(takes: Takes, data):
-    if takes is Takes.SIDES:
+    if takes in {Takes.DISTRIBUTIONS, Takes.TONES}:
         return data[::-1]
     (frame,) = data
+    if takes in {Takes.BATTLES, Takes.POSTS}:
+        return (frame.replace(SWAPPED).rename(columns=SWAPPED),)
     if takes is Takes.RATINGS:
         return (frame[["s", "r"]],)
     if takes is Takes.TABLE:
