@@ -26,8 +26,9 @@ def run(measure: Callable[[Child], Parts]) -> None:
         print(f"The benchmark could not go on: {error}")
     else:
         _say("all", f"{time.perf_counter() - started:.1f} s")
-        print("\n".join(verdict(targets)))
+        for line in verdict(targets):
+            print(line)
 
 
 def _say(name: str, text: str) -> None:
-    print(f"{name:12}{text}", flush=True)
+    print(f"{name:13}{text}", flush=True)
