@@ -60,6 +60,7 @@ class LabelProject(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     newest_guidelines: int  # of for_work
+    role: str  # likewise
 
     objects = LabelProjectQuerySet.as_manager()
 

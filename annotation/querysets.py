@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from django.db import models
-from django.db.models import Count, Exists, OuterRef, Q, Subquery
+from django.db.models import Count, Exists, F, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 
 from projects.models import Project
@@ -14,12 +14,15 @@ if TYPE_CHECKING:
 
 
 class LabelProjectQuerySet(models.QuerySet["LabelProject"]):
-    def for_work(self) -> "LabelProjectQuerySet":
-        """With the instrument, and the number of the latest version of the guidelines, 0 for none."""
+    def for_work(self, user_id: int) -> "LabelProjectQuerySet":
+        """Those of the person's projects, with the project, the person's `role` in it, and the number of the latest
+        version of the guidelines, 0 for none."""
         from annotation.models import Guidelines
 
         latest = Guidelines.objects.filter(label_project=OuterRef("pk")).values("version")[:1]
-        return self.select_related("instrument").annotate(newest_guidelines=Coalesce(Subquery(latest), 0))
+        theirs = self.filter(project__memberships__user=user_id).select_related("project")
+        role = F("project__memberships__role")
+        return theirs.annotate(role=role, newest_guidelines=Coalesce(Subquery(latest), 0))
 
     def for_list(self, project: Project) -> "LabelProjectQuerySet":
         """The project's, with the places in all (`places`), those answered (`answered`) and those of them that a bot

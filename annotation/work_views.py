@@ -18,8 +18,9 @@ from annotation.answers import read_form
 from annotation.models import Assignment, LabelMember, LabelProject
 from annotation.progress import Progress, progress_of, stretch_of, training_of, why_nothing_left
 from annotation.suggested import AUDITED, read_audits
+from materials.models import kept_instrument
 from projects.access import MANAGERS, MemberRequest, project_view
-from projects.models import Project, Role
+from projects.models import Role
 from projects.prepared import prepared_statements
 
 WORKERS = (Role.ANNOTATOR, *MANAGERS)
@@ -27,14 +28,20 @@ PAGE = 50  # answers in a person's list
 LONGEST = 1e6  # seconds that a page may say an item was before the person
 
 
+def _label_project(user_id: int, slug: str, label: str, **_: Any) -> tuple[str, LabelProject] | None:
+    found = LabelProject.objects.for_work(user_id).filter(project__slug=slug, slug=label).first()
+    if found is None:
+        return None
+    found.instrument = kept_instrument(found.instrument_id)
+    return found.role, found
+
+
 def _work_view(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase]:
     """A view of one labelling project for those who label. What a script sends for one person is refused to another who
     has logged in since: it stays with the page, for the person whose it is."""
 
-    @project_view(*WORKERS)
-    def let_in(request: MemberRequest, project: Project, label: str, **kwargs: Any) -> HttpResponse:
-        label_project = get_object_or_404(LabelProject.objects.for_work(), project=project, slug=label)
-        label_project.project = project
+    @project_view(*WORKERS, find=_label_project)
+    def let_in(request: MemberRequest, label_project: LabelProject, label: str, **kwargs: Any) -> HttpResponse:
         return view(request, label_project, **kwargs)
 
     @never_cache
@@ -161,10 +168,10 @@ def _reach(request: MemberRequest, label_project: LabelProject, pk: int) -> Assi
     """An assignment this person holds or held, or the one they have of its item since; 404 for all others, as if they
     did not exist."""
     places, user = Assignment.objects.select_related("item"), request.user
-    named, theirs = places.filter(pk=pk), places.of(label_project, user)
+    named = places.filter(pk=pk)
     place = (
-        theirs.filter(pk=pk).first()
-        or theirs.filter(item__in=named.values("item")).first()
+        services.own_place(label_project, user, pk)
+        or places.of(label_project, user).filter(item__in=named.values("item")).first()
         or named.reachable(label_project, user).first()
     )
     if place is None:

@@ -1,6 +1,6 @@
 """What is asked: datasets of items, and instruments as immutable versions of a question list."""
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from django.db import models
 
@@ -126,3 +126,9 @@ class Instrument(models.Model):
     @cached_property
     def questionnaire(self) -> Questionnaire:
         return parse_questions(self.questions)
+
+
+@lru_cache(maxsize=100)
+def kept_instrument(pk: int) -> Instrument:
+    """The version, which a process reads and parses once, because it never changes."""
+    return Instrument.objects.get(pk=pk)

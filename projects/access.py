@@ -8,13 +8,14 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 
-from projects.models import Membership, Role, User
+from projects.models import Membership, Project, Role, User
 
 MANAGERS = (Role.OWNER, Role.RESEARCHER)
 READERS = (*MANAGERS, Role.VIEWER)
 EVERY_ROLE = tuple(Role)
 
 View = Callable[..., HttpResponseBase]
+Find = Callable[..., tuple[str, Any] | None]
 
 
 class UserRequest(HttpRequest):
@@ -34,12 +35,19 @@ def may_create_project(user: User) -> bool:
     return user.is_staff or Membership.objects.filter(user=user, role__in=MANAGERS).exists()
 
 
-def project_view(*roles: Role) -> Callable[[View], View]:
+def _project(user_id: int, slug: str, **_: Any) -> tuple[str, Project] | None:
+    memberships = Membership.objects.select_related("project").filter(project__slug=slug, user_id=user_id)
+    membership = memberships.first()
+    return (membership.role, membership.project) if membership else None
+
+
+def project_view(*roles: Role, find: Find = _project) -> Callable[[View], View]:
     """Give the view the project named by `slug`, when the person has one of these roles in it.
 
     Who is not logged in goes to the log-in page. Somebody outside the project gets 404, so that names of projects do
     not leak; a member without the role gets 403.
-    The view is called as view(request, project, **other_url_arguments); `request.role` holds the role.
+    The view is called as view(request, project, **other_url_arguments); `request.role` holds the role. A `find` that
+    takes what the project is found by gives the role and something of the project instead; None is for outside.
     """
 
     def decorate(view: View) -> View:
@@ -47,15 +55,14 @@ def project_view(*roles: Role) -> Callable[[View], View]:
         def inner(request: MemberRequest, slug: str, **kwargs: Any) -> HttpResponseBase:
             if not request.user.is_authenticated:
                 return _ask_to_log_in(request)
-            membership = (
-                Membership.objects.select_related("project").filter(project__slug=slug, user_id=request.user.pk).first()
-            )
-            if membership is None:
+            found = find(request.user.pk, slug, **kwargs)
+            if found is None:
                 raise Http404
-            if membership.role not in roles:
+            role, subject = found
+            if role not in roles:
                 raise PermissionDenied
-            request.role = Role(membership.role)
-            return view(request, membership.project, **kwargs)
+            request.role = Role(role)
+            return view(request, subject, **kwargs)
 
         return inner
 

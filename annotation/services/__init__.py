@@ -13,7 +13,7 @@ from annotation.services.answering import (
     submit,
 )
 from annotation.services.bulk import hand_over, invalidate, release_leases, reopen_skipped
-from annotation.services.claiming import claim_next, orders_for
+from annotation.services.claiming import claim_next, orders_for, own_place
 from annotation.services.guidelines import GuidelinesError, publish_guidelines, read_guidelines
 from annotation.services.known_answers import (
     Judged,
@@ -70,6 +70,7 @@ __all__ = [
     "name_members",
     "next_known",
     "orders_for",
+    "own_place",
     "publish_guidelines",
     "raise_overlap",
     "read_guidelines",

@@ -26,6 +26,10 @@ FROM materials_item item WHERE item.id = taken.item_id
   AND taken.label_project_id = %(label_project)s AND annotator_id = %(user)s AND status = 'leased'
 RETURNING {RETURNED}"""
 
+OWN = f"""
+SELECT {RETURNED} FROM annotation_assignment taken JOIN materials_item item ON item.id = taken.item_id
+WHERE taken.id = %(place)s AND label_project_id = %(label_project)s AND annotator_id = %(user)s"""
+
 # OFFSET 0 keeps the planner from joining with everything the person has had: before its statistics know of the places
 # it takes these for few, and each claim of somebody with 5,000 answers then costs 200 ms instead of 0.2.
 TAKE = f"""
@@ -126,6 +130,11 @@ def labelled(member: LabelMember) -> int:
     """How many ordinary items the person has submitted or skipped; costs a scan of their places."""
     ordinary = Assignment.objects.of(member.label_project_id, member.user_id).filter(purpose=Assignment.Purpose.LABEL)
     return ordinary.finished().count()
+
+
+def own_place(label_project: LabelProject, user: User, pk: int) -> Assignment | None:
+    """The place with its item if the person holds or finished it."""
+    return _place(OWN, {"label_project": label_project.pk, "user": user.pk, "place": pk}, label_project)
 
 
 def _place(statement: str, values: dict[str, Any], label_project: LabelProject) -> Assignment | None:
