@@ -53,6 +53,13 @@ COUNT_COLUMNS = {
     Takes.ANSWERS: ["n", "n_culture"],
     Takes.LEVELS: ["n_rows", "n", "n_culture"],
 }
+# A column of each frame without counts, and what nobody can have meant there.
+STRANGE_CELLS = {
+    Takes.CHOICES: ("choice", ["C", "a", 1, math.inf, [1]]),
+    Takes.BATTLES: ("winner", ["draw", "p", 1, None, [1]]),
+    Takes.TONES: ("tone", [1, 0.5, [1]]),
+    Takes.POSTS: ("simulated", [math.inf, math.nan, 2, -1.01, "x", "1", None, [1], 1j]),
+}
 
 
 def refusal(call):
@@ -103,6 +110,9 @@ def test_one_strange_value_is_refused(metric, options, sample):
     elif metric.takes in BY_COLUMN | {Takes.FACTORS}:
         coded = "follow" if metric.takes is Takes.FACTORS else "first"
         table = with_cell(table, row, coded, sample.draw(st.sampled_from(STRANGE_ANSWERS)))
+    elif metric.takes in STRANGE_CELLS:
+        column, strange = STRANGE_CELLS[metric.takes]
+        table = with_cell(table, row, column, sample.draw(st.sampled_from(strange)))
     else:
         columns = COUNT_COLUMNS.get(metric.takes) or range(np.shape(table)[1])
         column = sample.draw(st.sampled_from(columns))
@@ -124,11 +134,15 @@ def test_strange_input_is_refused_or_undefined(metric, options, strange):
         model = pd.DataFrame({"item": ["x"], "answer": ["A"]})
         refuses_or_says_why(metric, partial(metric.compute, strange, model, **options))
         refuses_or_says_why(metric, partial(metric.compute, human, strange, **options))
+    elif metric.takes is Takes.TONES:
+        tones = pd.DataFrame({"post": ["p"], "tone": ["fear"]})
+        refuses_or_says_why(metric, partial(metric.compute, strange, tones, **options))
+        refuses_or_says_why(metric, partial(metric.compute, tones, strange, **options))
     else:
         refuses_or_says_why(metric, partial(metric.compute, strange, **options))
 
 
-FRAMES = [metric for metric in METRICS.values() if metric.takes in COUNT_COLUMNS]
+FRAMES = [metric for metric in METRICS.values() if metric.takes in COUNT_COLUMNS | STRANGE_CELLS]
 
 
 @pytest.mark.parametrize("metric", FRAMES, ids=lambda metric: metric.name)
