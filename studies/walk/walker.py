@@ -20,6 +20,7 @@ from studies.walk.forms import Page, PageField, read_page
 __all__ = ["WalkError", "WalkSummary", "walk"]
 
 MOST_PAGES = 2000
+BEFORE_PLACE = ("consent", "platform_id", "demographics")  # screens, before items are dealt
 COUNTRY = "country"
 SOME_TEXT = "Because it suits the situation."
 WORDS = {
@@ -80,9 +81,9 @@ def walk(
     """Send `people` simulated participants through the open study with this key (or slug) at `base_url`.
 
     With the same seed once more it goes on where it was interrupted: nobody enters twice, who left has left.
-    Shares are 0 to 1. They enter one after the other, so that the same seed on a fresh study gives the same people the
-    same items; then `concurrency` of them answer at a time. `countries` (codes or texts of the study's options)
-    restricts where they come from. Raises WalkError when the server answers as it never should.
+    Shares are 0 to 1. They come in one after the other until they have a place, so that the same seed on a fresh study
+    gives the same people the same items; then `concurrency` of them answer at a time. `countries` (codes or texts of
+    the study's options) restricts where they come from. Raises WalkError when the server answers as it never should.
     """
     study = Study.objects.find(study_key)
     if study is None:
@@ -97,7 +98,7 @@ def walk(
         for index in range(people)
     ]
     started = time.monotonic()
-    entered = [_enter(plan, person) for person in drawn]
+    entered = [_come_in(plan, person) for person in drawn]
     with ThreadPoolExecutor(concurrency) as pool:
         walks = [pool.submit(_walk_one, plan, person, *start) for person, start in zip(drawn, entered, strict=True)]
         ends = [done.result() for done in walks]
@@ -165,7 +166,15 @@ def _enter(plan: _Plan, person: bots.Person) -> tuple[Browser, Page]:
         page = read_page(browser.get(f"{plan.entry}?{urlencode(ids)}", plan.headers))
     else:
         page = read_page(browser.post(plan.entry, {"token": ids["SESSION_ID"]}, plan.headers))
-    browser.close()  # servers drop connections that idle while the others enter; the next request opens a new one
+    return browser, page
+
+
+def _come_in(plan: _Plan, person: bots.Person) -> tuple[Browser, Page]:
+    """Up to the first page that belongs to the person's place, or as far as they come."""
+    browser, page = _enter(plan, person)
+    while page.screen in BEFORE_PLACE and not _leaves(person, page):
+        page = _next(plan, person, browser, page)
+    browser.close()  # servers drop connections that idle while the others come in; the next request opens a new one
     return browser, page
 
 
@@ -175,15 +184,23 @@ def _walk_one(plan: _Plan, person: bots.Person, browser: Browser, page: Page) ->
         for _ in range(MOST_PAGES):
             if not page.screen:
                 return _ending(plan.study, page), browser.requests
-            if person.pages_before_leaving is not None and _pages_done(page) >= person.pages_before_leaving:
+            if _leaves(person, page):
                 return "dropped_out", browser.requests
-            following = read_page(browser.post(page.action, _answers(plan, person, page)))
-            if (following.action, list(following.fields)) == (page.action, list(page.fields)):
-                raise WalkError(f"{plan.study}: the answers of {person.seed} to {page.action} are not accepted.")
-            page = following
+            page = _next(plan, person, browser, page)
     finally:
         browser.close()
     raise WalkError(f"A session of {plan.study} does not end.")
+
+
+def _next(plan: _Plan, person: bots.Person, browser: Browser, page: Page) -> Page:
+    following = read_page(browser.post(page.action, _answers(plan, person, page)))
+    if (following.action, list(following.fields)) == (page.action, list(page.fields)):
+        raise WalkError(f"{plan.study}: the answers of {person.seed} to {page.action} are not accepted.")
+    return following
+
+
+def _leaves(person: bots.Person, page: Page) -> bool:
+    return person.pages_before_leaving is not None and _pages_done(page) >= person.pages_before_leaving
 
 
 def _pages_done(page: Page) -> int:

@@ -151,11 +151,15 @@ class Participant:
         }
         return by_kind.get(self.page.screen, {})
 
+    def go_to_next(self, answers: dict[str, Any]) -> Page:
+        """The next page, after these answers and, where they say nothing, right ones; at first, the first page."""
+        return self.send(self.right_answers() | answers) if self.response is not None else self.enter()
+
     def go_to(self, kind: str) -> Page:
         """Answer until a page of this kind (or, for "", the end) is shown."""
         if self.response is None:
             self.enter()
-        for _ in range(20):
+        for _ in range(30):
             if self.page.screen == kind:
                 return self.page
             self.send(self.right_answers())

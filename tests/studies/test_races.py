@@ -9,8 +9,16 @@ from django.db import connection
 
 from responses.models import Response
 from studies.models import PlatformIdentity, Session
-from studies.services import AnswersRefusedError, close_study, current_screen, enter, submit_screen
-from tests.studies.conftest import Participant
+from studies.services import (
+    AnswersRefusedError,
+    close_study,
+    current_screen,
+    enter,
+    give_back,
+    open_study,
+    submit_screen,
+)
+from tests.studies.conftest import CODES, Participant
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -71,7 +79,7 @@ def test_consent_given_twice_at_once_lays_out_one_set_of_screens(study):
         return submit_screen(session=mine, position=0, answers={"consent": "yes"}).state
 
     assert Counter(together(8, agree)) == {"stored": 1, "kept": 7}
-    assert session.screens.count() == 8
+    assert session.screens.count() == 2
 
 
 def test_yes_and_no_at_once_end_in_one_of_them(study):
@@ -85,7 +93,7 @@ def test_yes_and_no_at_once_end_in_one_of_them(study):
     assert Counter(together(8, decide)) == {"stored": 1, "kept": 7}
     session.refresh_from_db()
     agreed = session.screens.get(position=0).answers["consent"] == "yes"
-    assert (session.status, session.screens.count()) == (("started", 8) if agreed else ("no_consent", 1))
+    assert (session.status, session.screens.count()) == (("started", 2) if agreed else ("no_consent", 1))
 
 
 def test_the_last_screen_sent_twice_completes_once(study):
@@ -148,3 +156,63 @@ def test_nobody_enters_after_the_study_is_closed(study):
     numbers = [result for result in results if type(result) is int]
     assert sorted(numbers) == list(range(1, Session.objects.count() + 1))
     assert results.count("StudyNotOpenError") == 11 - len(numbers)
+
+
+def at_demographics(study, n):
+    """n people who are about to say where they live."""
+    sessions = []
+    for index in range(n):
+        session = enter(study, participant_id=f"p{index}", submission_id="s").session
+        current_screen(session)
+        submit_screen(session=session, position=0, answers={"consent": "yes"})
+        current_screen(session)
+        sessions.append(session)
+    return sessions
+
+
+def say_where(session):
+    mine = Session.objects.select_related("study__instrument", "study__project").get(pk=session.pk)
+    answers = {"country": "Brazil", "age_group": "older"}
+    return submit_screen(session=mine, position=1, answers=answers).state
+
+
+def test_a_quota_is_never_over_filled_and_no_place_is_shared(draft):
+    design = {"quotas": [{"attributes": {"country": "Brazil"}, "most": 5}], "strata": ["country"]}
+    study = open_study(study=draft(design=design, completion_codes=CODES | {"quota_full": "FULL"}), by=None)
+    sessions = at_demographics(study, 12)
+    together(12, lambda index: say_where(sessions[index]))
+    assert Counter(Session.objects.values_list("status", flat=True)) == {"started": 5, "quota_full": 7}
+    assert sorted(Session.objects.filter(place__isnull=False).values_list("place", flat=True)) == [1, 2, 3, 4, 5]
+
+
+def test_places_that_come_back_while_others_are_dealt_go_to_one_each(study):
+    sessions = at_demographics(study, 12)
+    for session in sessions[:4]:
+        say_where(session)
+
+    def act(index):
+        if index < 4:
+            return give_back(sessions[index], Session.GivenBack.RETURNED)
+        return say_where(sessions[index])
+
+    assert Counter(together(12, act)) == {True: 4, "stored": 8}
+    held = Session.objects.filter(given_back_at=None).values_list("place", flat=True)
+    assert len(set(held)) == len(held) == 8
+    assert max(held) <= 12
+
+
+def test_a_place_that_times_out_with_the_last_submit_is_kept_or_the_person_is_late(study):
+    person = Participant(study)
+    page = person.go_to("debrief")
+    position, session = int(page.action.split("/")[-2]), person.session
+
+    def act(index):
+        if index:
+            return give_back(session, Session.GivenBack.TIMED_OUT)
+        mine = Session.objects.select_related("study__instrument", "study__project").get(pk=session.pk)
+        return submit_screen(session=mine, position=position, answers={}).state
+
+    results = together(4, act)
+    session.refresh_from_db()
+    assert session.status == "completed"
+    assert session.late == (True in results) == (session.given_back_at is not None)

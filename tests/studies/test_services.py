@@ -123,7 +123,7 @@ def test_nobody_new_enters_a_closed_study(study):
 def test_items_that_come_later_change_nobodys_items(study):
     def items(session_number):
         person = Participant(study, pid=f"p{session_number}")
-        person.go_to("demographics")
+        person.go_to("instructions")
         return list(person.session.screens.filter(kind="item").values_list("item", flat=True))
 
     first = items(1)
@@ -166,7 +166,7 @@ def test_delete_participant_asks_for_the_id(study, monkeypatch, capsys):
 def test_a_study_without_demographics_still_has_a_respondent(draft):
     study = open_study(study=draft(demographics=[], texts={"instructions": "", "debrief": ""}), by=None)
     person = Participant(study)
-    person.go_to("item")
+    person.go_to("attention")
     assert person.session.respondent.attributes == {"outcome": "unfinished"}
     person.go_to("")
     assert person.page.code == "DONE42"

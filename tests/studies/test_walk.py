@@ -168,8 +168,9 @@ def test_a_stranger_cannot_pose_as_simulated(draft, study):
 @pytest.mark.django_db
 def test_the_mark_is_made_at_entry_only(study):
     person = Participant(study)
-    person.go_to("item")
-    person.client.post(person.page.action, person.right_answers(), headers=simulation_header(study))
+    page = person.go_to("item")
+    form = {"asked": list(page.fields)} | person.right_answers()
+    person.client.post(page.action, form, headers=simulation_header(study))
     assert not Session.objects.get().simulated
     assert not Respondent.objects.get().simulated
 
