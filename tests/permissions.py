@@ -285,7 +285,7 @@ ROWS: dict[str, Row] = {
         **answers(SIGNED_IN, 422) | {"viewer": 403, "annotator": 403}, kwargs=no_kwargs, method="post"
     ),
     "login": Row(**answers(PUBLIC, 302) | {"anonymous": 200}, kwargs=no_kwargs),
-    "logout": Row(**answers(PUBLIC, 302), kwargs=no_kwargs, method="post"),
+    "logout": Row(**dict.fromkeys(PUBLIC, "login"), kwargs=no_kwargs, method="post"),
     "password_change": Row(**SIGNED_IN, kwargs=no_kwargs),
     "styleguide": Row(**PUBLIC, kwargs=no_kwargs),
     "project": Row(**EVERY_ROLE | {"annotator": 302}),
