@@ -37,9 +37,9 @@ def read_table(path: Path, *, columns: Collection[str] = ()) -> pd.DataFrame:
     for number, cells in records:
         if len(cells) != len(names):
             column = str(min(len(cells), len(names)) + 1)
-            raise FileFaultError(
-                path, f"the row has {len(cells)} cells, the header {len(names)}.", row=number, column=column
-            )
+            what = f"the row has {len(cells)} cells, the header {len(names)}."
+            raise FileFaultError(path, what, row=number, column=column)
+        _check_text(path, number, names, cells)
     return pd.DataFrame([cells for _, cells in records], columns=names, index=[number for number, _ in records])
 
 
@@ -74,21 +74,21 @@ def _rows(path: Path, reader: Iterator[list[str]]) -> Iterator[tuple[int, list[s
     try:
         for number, cells in enumerate(reader, start=1):
             if any(cells):
-                _check_text(path, number, cells)
                 yield number, [cell.strip() for cell in cells]
     except csv.Error as error:
         raise FileFaultError(path, f"this is not valid CSV ({error}).", row=number + 1) from error
 
 
-def _check_text(path: Path, row: int, cells: Sequence[str]) -> None:
-    for position, cell in enumerate(cells, start=1):
+def _check_text(path: Path, row: int, names: Sequence[str], cells: Sequence[str]) -> None:
+    for name, cell in zip(names, cells, strict=True):
         if not cell.isascii() and (found := _NO_TEXT.search(cell)):
             byte = ord(found.group()) - 0xDC00
             what = f"byte 0x{byte:02x} is not UTF-8, as if files of two encodings were joined; save it as UTF-8."
-            raise FileFaultError(path, what, row=row, column=str(position))
+            raise FileFaultError(path, what, row=row, column=name)
 
 
 def _check_header(path: Path, names: Sequence[str], needed: Collection[str]) -> None:
+    _check_text(path, 1, [str(position) for position, _ in enumerate(names, start=1)], names)
     for position, name in enumerate(names, start=1):
         if not name or name in names[: position - 1]:
             what = f"the name {name} stands there twice." if name else "the column has no name."

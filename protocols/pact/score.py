@@ -107,7 +107,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         print(f"{error.filename}: it cannot be written ({error.strerror}).", file=sys.stderr)
         return 2
-    print(*people.notes, *models.notes, sep="\n", file=sys.stderr)
+    for note in people.notes + models.notes:
+        print(note, file=sys.stderr)
     return 0
 
 

@@ -15,10 +15,14 @@ from protocols.pact.reading import FileFaultError, check_filled, check_values, r
         (b"item,item\nx,y\n", "row 1, column 2: the name item stands there twice."),
         (b"item,\nx,y\n", "row 1, column 2: the column has no name."),
         (b"item,choice\nx,A\ny\n", "row 3, column 2: the row has 1 cells, the header 2."),
+        (
+            b"it\xe9m\nx\n",
+            "row 1, column 1: byte 0xe9 is not UTF-8, as if files of two encodings were joined; save it as UTF-8.",
+        ),
         (b'item,choice\nx,"A\n', "row 2: this is not valid CSV (unexpected end of data)."),
         (
             "item,choice\nS\xe3o,A\n".encode() + "S\xe3o,B\n".encode("latin-1"),
-            "row 3, column 1: byte 0xe3 is not UTF-8, as if files of two encodings were joined; save it as UTF-8.",
+            "row 3, column item: byte 0xe3 is not UTF-8, as if files of two encodings were joined; save it as UTF-8.",
         ),
     ],
 )
