@@ -158,7 +158,8 @@ class LabelProjectForm(SettingsForm):
     guidelines = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 8}),
-        help_text="Markdown. Annotators open it with the key G. Each later change is a new version.",
+        help_text="Markdown. Annotators read it before their first item, and open it with the key G. Each later change "
+        "is a new version, which they read before their next item.",
     )
     overlap = forms.IntegerField(
         label="Answers an item",
@@ -241,7 +242,7 @@ class GuidelinesForm(forms.Form):
         label="Guidelines",
         required=False,
         widget=forms.Textarea(attrs={"rows": 18}),
-        help_text="Markdown. Saving publishes a new version, which annotators are told about at their next item.",
+        help_text="Markdown. Saving publishes a new version, which annotators read before their next item.",
     )
 
 
@@ -282,7 +283,7 @@ class HandForm(forms.Form):
         widget=forms.RadioSelect,
         error_messages={"invalid_choice": "Somebody took or answered this place meanwhile; choose again."},
     )
-    to = forms.ModelChoiceField(label="To", queryset=User.objects.none())
+    to = forms.ModelChoiceField(label="To", queryset=User.objects.none(), empty_label="Choose a person")
 
     def __init__(self, *args: Any, label_project: LabelProject, places: Sequence[Assignment], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
