@@ -37,6 +37,16 @@ class DecisionFlips:
     reason: str = ""
 
     @property
+    def to_preference_rate(self) -> float:
+        """Share of pairs that go from culture to the preference, in [0, 1]."""
+        return self.n_culture_to_preference / self.n if self.n else NAN
+
+    @property
+    def to_culture_rate(self) -> float:
+        """Share of pairs that go from the preference to culture, in [0, 1]."""
+        return self.n_preference_to_culture / self.n if self.n else NAN
+
+    @property
     def same_rate(self) -> float:
         """Share of pairs with the same decision, in [0, 1]."""
         return (self.n - self.n_culture_to_preference - self.n_preference_to_culture) / self.n if self.n else NAN

@@ -84,7 +84,7 @@ def _read(path: Path, columns: Mapping[str, tuple[str, str]], *, of_models: bool
     if exported and not tidy:  # rows of other instruments have neither answer
         check_columns(path, table.columns.tolist(), ["q_personal", "q_norm"])
         table = table[(table["q_personal"] != "") | (table["q_norm"] != "")]
-    notes = _notes_on_bots(path, table)
+    notes = notes_on_bots(path, table)
     if tidy:
         by_question = {question: table.loc[table["question"] == question, "value"] for question in QUESTIONS}
         table = _one_row_an_occasion(path, table)
@@ -161,7 +161,8 @@ def _notes_on_invalid(path: Path, columns: Mapping[str, pd.Series]) -> list[str]
     return notes
 
 
-def _notes_on_bots(path: Path, table: pd.DataFrame) -> list[str]:
+def notes_on_bots(path: Path, table: pd.DataFrame) -> list[str]:
+    """A sentence on how many rows of an export come from bots or the demo's model; none where none do."""
     bots = sum((table[name] == "true").sum() for name in ("simulated", "demo_model") if name in table)
     if not bots:
         return []
