@@ -4,7 +4,7 @@ Counts of what is left out stand in each: unknown decisions beside rates, unpair
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
 from itertools import product
@@ -186,12 +186,12 @@ def _compared(runs: Sequence[Run]) -> Iterator[tuple[dict[str, str], Run, Run]]:
 
 
 def _flips(pairs: pd.DataFrame, sides: Sequence[pd.DataFrame], by: Sequence[str]) -> Iterator[dict[str, Any]]:
-    groups = pairs.groupby(list(by)) if by else [((), pairs)]
-    n_cases = [side.value_counts(list(by)) if by else {(): len(side)} for side in sides]
+    groups: Iterable[tuple[Any, pd.DataFrame]] = pairs.groupby(list(by)) if by else [((), pairs)]
+    n_cases: list[dict[Any, int]] = [side.value_counts(list(by)).to_dict() if by else {(): len(side)} for side in sides]
     for group, rows in groups:
         flips = decision_flips(rows["left"], rows["right"])
         found = {column: getattr(flips, name) for column, name in _FLIPS.items()}
-        n_unpaired = sum(int(n[group]) for n in n_cases) - 2 * len(rows)
+        n_unpaired = sum(n[group] for n in n_cases) - 2 * len(rows)
         yield dict(zip(by, group, strict=True)) | found | {"n_unpaired_cases": n_unpaired}
 
 
