@@ -1,8 +1,6 @@
 """What every test may ask for: a project with one member of each role, materials, and a real Celery worker."""
 
 import os
-import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,11 +11,12 @@ import redis
 from django.db import connection
 from django.test import Client, TransactionTestCase
 
-from config.processes import Child, start
+from config.processes import wait_until
 from materials.models import Dataset, Instrument, Item
 from materials.services import content_hash, publish_instrument
 from projects.models import Project, Role, User
 from projects.services import set_member
+from tests.workers import Worker, start_worker
 
 PASSWORD = "a long word for tests"
 ROOT = Path(__file__).resolve().parents[1]
@@ -27,6 +26,14 @@ QUESTION = {
     "text": "Is this usual where you live?",
     "options": [{"code": "yes", "text": "Yes"}, {"code": "no", "text": "No"}],
 }
+
+
+# The files that take a minute: they are dealt out first, so that the run does not end with one process at work.
+LONGEST = ("tests/e2e/test_axe_pages.py", "tests/llm/test_batching_worker.py", "tests/test_permissions.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
 
 
 # Django's flush truncates all tables, with a file for each and for each index, and makes its permissions anew.
@@ -52,12 +59,18 @@ if os.environ.get("CONCORD_TESTS_OWN_POSTGRES"):
     TransactionTestCase._fixture_teardown = _empty_database
 
 
+@pytest.fixture(scope="session")
+def _valkey() -> Iterator[redis.Redis]:
+    """One client for the run: making one takes longer than many tests."""
+    with redis.Redis.from_url(os.environ["REDIS_URL"]) as client:
+        yield client
+
+
 @pytest.fixture(autouse=True)
-def _empty_valkey() -> None:
+def _empty_valkey(_valkey: redis.Redis) -> None:
     """No test sees another's messages, counters or cached values."""
     if os.environ.get("CONCORD_TESTS_OWN_VALKEY"):
-        with redis.Redis.from_url(os.environ["REDIS_URL"]) as client:
-            client.flushdb()
+        _valkey.flushdb()
 
 
 @pytest.fixture
@@ -141,40 +154,34 @@ def make_instrument() -> Callable[..., Instrument]:
 
 
 @pytest.fixture
-def start_celery_worker(transactional_db: None, tmp_path: Path) -> Iterator[Callable[..., Child]]:
-    """`start_celery_worker(concurrency=2)` starts a real worker process on the test database, ready for work.
+def start_celery_worker(transactional_db: None, tmp_path: Path) -> Iterator[Callable[..., Worker]]:
+    """`start_celery_worker(concurrency=2)` starts a real worker on the test database, ready for work.
 
-    `worker.process.pid` is its pid (and its process group); all of them are stopped after the test.
+    All of them are stopped after the test.
     """
-    workers: list[Child] = []
+    workers: list[Worker] = []
 
-    def start_worker(concurrency: int = 2, **environment: str) -> Child:
+    def start(concurrency: int = 2, **environment: str) -> Worker:
         url = urlsplit(os.environ["DATABASE_URL"])
         database = f"{url.scheme}://{url.netloc}/{connection.settings_dict['NAME']}?{url.query}"
-        command = [sys.executable, "-m", "celery", "-A", "config.celery", "worker", "--loglevel=INFO"]
-        command += [f"--concurrency={concurrency}", f"--hostname=w{len(workers)}@test", "--without-mingle"]
-        env = os.environ | {"DATABASE_URL": database, "DJANGO_SETTINGS_MODULE": "config.settings.test"} | environment
-        worker = start("worker", command, log=tmp_path / f"worker{len(workers)}.log", env=env, cwd=ROOT)
+        arguments = [f"--concurrency={concurrency}", f"--hostname=w{len(workers)}@test", "--without-mingle"]
+        worker = start_worker(
+            ["--loglevel=INFO", *arguments],
+            environment=os.environ | {"DATABASE_URL": database} | environment,
+            log=tmp_path / f"worker{len(workers)}.log",
+        )
         workers.append(worker)
-        _wait_until_ready(worker)
+        if not wait_until(lambda: not worker.alive or " ready." in worker.text, seconds=60) or not worker.alive:
+            pytest.fail("The Celery worker did not start:\n" + worker.text)
         return worker
 
-    yield start_worker
+    yield start
     for worker in workers:
-        worker.stop(timeout=10)
-
-
-def _wait_until_ready(worker: Child) -> None:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and worker.alive:
-        if " ready." in worker.log.read_text(errors="replace"):
-            return
-        time.sleep(0.1)
-    worker.stop(timeout=1)
-    pytest.fail("The Celery worker did not start:\n" + worker.log.read_text(errors="replace"))
+        worker.leave(timeout=10)
+        worker.kill()
 
 
 @pytest.fixture
-def celery_worker_process(start_celery_worker: Callable[..., Child]) -> Child:
+def celery_worker_process(start_celery_worker: Callable[..., Worker]) -> Worker:
     """One real Celery worker (prefork, two processes) for the whole test."""
     return start_celery_worker()

@@ -11,7 +11,6 @@ from django.core.management import call_command
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from config.processes import Child
 from llm.models import Job
 from llm.services import plan_job, publish_prompt, save_endpoint
 from materials.models import Dataset, Instrument
@@ -25,6 +24,7 @@ from studies.models import Study
 from studies.services import create_study, open_study
 from studies.walk import walk
 from tests.model_server import MODEL, ScriptedModelServer
+from tests.workers import Worker
 
 ITEMS, PEOPLE, ITEMS_EACH = 12, 10, 4
 PERSONAS = [{}, {"country": "Brazil"}]
@@ -38,7 +38,7 @@ def test_from_a_file_of_items_to_a_report_and_its_answers(
     live_server: LiveServer,
     project: Project,
     researcher: User,
-    celery_worker_process: Child,
+    celery_worker_process: Worker,
     tmp_path: Path,
 ) -> None:
     dataset, instrument = imported(project, tmp_path), published(project)

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from django.db import DatabaseError, transaction
 
-from config.processes import Child
 from evaluation.building import build_report
 from evaluation.models import Report
 from evaluation.parameters import ReportError
 from evaluation.services import build_again, create_report
 from tests.evaluation.conftest import Paired
+from tests.workers import Worker
 
 pytestmark = pytest.mark.django_db
 GOLDEN = Path(__file__).resolve().parents[3] / "shared" / "golden" / "pact_alignment_plain_18.json"
@@ -214,7 +214,7 @@ def test_what_went_away_fails_with_a_sentence_and_can_be_built_again(answered: P
 @pytest.mark.worker
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_builds_what_was_asked_for(
-    celery_worker_process: Child, answered: Paired, parameters: dict[str, Any]
+    celery_worker_process: Worker, answered: Paired, parameters: dict[str, Any]
 ) -> None:
     report = create_report(
         project=answered.project, title="r", kind=Report.Kind.ALIGNMENT, parameters=parameters, created_by=None

@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import os
-import signal
 import threading
 from collections.abc import Callable
 from queue import SimpleQueue
@@ -29,11 +27,6 @@ def start(jobs: JobMaker, server: ScriptedModelServer, n: int = CALLS) -> Job:
     return jobs.start(endpoint, n=n, way=Job.Way.BATCH)
 
 
-def kill(worker) -> None:
-    os.killpg(worker.process.pid, signal.SIGKILL)
-    worker.process.wait()
-
-
 def finish(job: Job, start_celery_worker: Callable) -> None:
     start_celery_worker(**LEASE)
     wait_until(lambda: finished(job), each=sweep)
@@ -55,7 +48,7 @@ def test_killed_while_the_file_is_written(jobs: JobMaker, start_celery_worker):
             list(Job.objects.select_for_update(no_key=True).filter(pk=job.pk))  # writing the ledger waits for it
             worker = start_celery_worker(**LEASE)
             wait_until(lambda: Batch.objects.filter(job=job, status="preparing").exists())
-            kill(worker)
+            worker.kill()
         assert server.batches.requests == 0
         finish(job, start_celery_worker)
         assert_each_asked_once(job, server)
@@ -67,7 +60,7 @@ def test_killed_before_the_file_is_uploaded(jobs: JobMaker, start_celery_worker)
         job = start(jobs, server)
         worker = start_celery_worker(**LEASE)
         wait_until(lambda: server.batches.requests == 1)
-        kill(worker)
+        worker.kill()
         assert job.batches.get().status == "sending"
         finish(job, start_celery_worker)
         assert_each_asked_once(job, server)
@@ -79,7 +72,7 @@ def test_killed_after_the_upload(jobs: JobMaker, start_celery_worker):
         job = start(jobs, server)
         worker = start_celery_worker(**LEASE)
         wait_until(lambda: server.batches.requests == 2)
-        kill(worker)
+        worker.kill()
         assert len(server.batches.files) == 1
         finish(job, start_celery_worker)
         assert_each_asked_once(job, server)
@@ -100,7 +93,7 @@ def test_killed_when_the_server_has_made_the_batch_and_nobody_heard(jobs: JobMak
         job = start(jobs, server)
         worker = start_celery_worker(**LEASE)
         wait_until(lambda: bool(server.batches.batches))
-        kill(worker)
+        worker.kill()
         batch = job.batches.get()
         assert (batch.status, batch.server_id) == ("sending", "")
         finish(job, start_celery_worker)
@@ -129,7 +122,7 @@ def test_killed_half_way_through_collecting(jobs: JobMaker, start_celery_worker)
             list(Call.objects.select_for_update().filter(pk=last.get().removeprefix("call-")))
             locked.set()
             wait_until(lambda: answered(job) == SETTLED_AT_ONCE)
-            kill(worker)
+            worker.kill()
         assert counts(job) == {"ok": SETTLED_AT_ONCE, "claimed": 50}
         finish(job, start_celery_worker)
         assert len(server.batches.batches) == 1

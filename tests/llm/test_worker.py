@@ -1,7 +1,6 @@
 """Real Celery workers: killed in the middle, and with an emptied broker."""
 
 import os
-import signal
 import time
 from collections.abc import Callable
 
@@ -43,8 +42,7 @@ def test_a_worker_killed_half_way_costs_at_most_the_calls_in_flight(jobs: JobMak
         first = start_celery_worker(**LEASE)
         job = jobs.start(jobs.endpoint(server, concurrency=CONCURRENCY), n=150)
         wait_until(lambda: answered(job) >= 40)
-        os.killpg(first.process.pid, signal.SIGKILL)
-        first.process.wait()
+        first.kill()
         before = answered(job)
         assert before < 150
         start_celery_worker(**LEASE)
@@ -62,8 +60,7 @@ def test_a_worker_asked_to_leave_gives_its_calls_back_at_once(jobs: JobMaker, st
         job = jobs.start(jobs.endpoint(server, concurrency=4), n=200)
         wait_until(lambda: answered(job) >= 4)
         asked = time.monotonic()
-        worker.process.send_signal(signal.SIGTERM)
-        worker.process.wait(20)
+        worker.leave(timeout=20)
         assert time.monotonic() - asked < 8
         found = counts(job)
     assert set(found) == {"ok", "pending"}
