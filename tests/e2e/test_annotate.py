@@ -269,11 +269,11 @@ def test_missing_answers_are_named_and_nothing_is_lost(
 
 
 def test_a_lost_connection_loses_nothing(new_page: Callable[..., Page], open_work: Callable[[Page], Page]) -> None:
-    page = open_work(new_page(allow=["ERR_INTERNET_DISCONNECTED"]))
+    page = open_work(new_page(allow=["ERR_INTERNET_DISCONNECTED"], viewport={"width": 360, "height": 500}))
     page.context.set_offline(True)
     page.keyboard.type("111")
-    page.keyboard.press("Enter")
-    expect(page.get_by_text("kept on this device")).to_be_visible()
+    page.get_by_role("button", name="Submit").click()  # far below the top
+    expect(page.get_by_text("kept on this device")).to_be_in_viewport()
     item_number(page, 0)
     page.context.set_offline(False)
     item_number(page, 1)
