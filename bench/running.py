@@ -1,4 +1,4 @@
-"""How a benchmark with parts runs: with services of its own, a line a part, and its verdict last."""
+"""How a benchmark with parts runs: with services of its own if it needs any, a line a part, and its verdict last."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -14,20 +14,24 @@ def run(measure: Callable[[Child], Parts]) -> None:
     """`measure` gets the process of PostgreSQL and yields each part with its name."""
     stop_on_signals()
     started = time.perf_counter()
-    targets: list[Target] = []
     try:
         with private_services() as postgres:
-            for name, part in measure(postgres):
-                _say(name, part.line)
-                targets += part.targets
+            tell(measure(postgres), started=started)
     except StopRequested:
         print("Stopped.")
     except StartError as error:
         print(f"The benchmark could not go on: {error}")
-    else:
-        _say("all", f"{time.perf_counter() - started:.1f} s")
-        for line in verdict(targets):
-            print(line)
+
+
+def tell(parts: Parts, *, started: float) -> None:
+    """Print each part when it is done, then how long all took since `started`, and the verdict last."""
+    targets: list[Target] = []
+    for name, part in parts:
+        _say(name, part.line)
+        targets += part.targets
+    _say("all", f"{time.perf_counter() - started:.1f} s")
+    for line in verdict(targets):
+        print(line)
 
 
 def _say(name: str, text: str) -> None:

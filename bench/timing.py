@@ -22,6 +22,16 @@ def interleaved(steps: Mapping[str, Step], *, rounds: int) -> dict[str, list[flo
     return seconds
 
 
+def per_call(call: Callable[[], object], *, rounds: int) -> float:
+    """Seconds of the fastest of so many calls, or of as many as 50 ms hold: what other work adds is left out."""
+    seconds: list[float] = []
+    while len(seconds) < rounds or sum(seconds) < 0.05:
+        started = time.perf_counter()
+        call()
+        seconds.append(time.perf_counter() - started)
+    return min(seconds)
+
+
 def ratio(numerator: list[float], denominator: list[float]) -> float:
     """Median over median; both lists hold at least one positive number."""
     return median(numerator) / median(denominator)

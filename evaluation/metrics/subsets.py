@@ -79,7 +79,7 @@ def select_subsets(
     else:
         right = metric = _right_rows(signs, first)
     best, worst = int(metric.max()), int(right.min())
-    most = int(np.any(signs, axis=1).sum())
+    most = np.count_nonzero(signs.any(axis=1))
     inverted = rule == "released" and most - worst > best
     selected = np.flatnonzero(right == worst if inverted else metric == best) + 1
     return Selection(
@@ -134,7 +134,7 @@ def _right_rows(signs: NDArray[np.int8], right_first: BoolArray) -> Counts:
         for row in range(0, len(signs), depth):
             beyond = behind[row : row + depth, None, :] > least[row : row + depth, top : top + height, None]
             right[top : top + height] += beyond.view(np.uint8).sum(axis=0, dtype=np.uint8)
-    for row in signs[right_first & (signs == 0).any(axis=1)]:
+    for row in signs[right_first & ~signs.all(axis=1)]:
         silent_ahead, silent_behind = (_sums(abs(part)[None])[0] == 0 for part in (row[:n_ahead], row[n_ahead:]))
         right[np.ix_(silent_ahead, silent_behind)] -= 1
     return right.ravel()[1:]
@@ -142,10 +142,11 @@ def _right_rows(signs: NDArray[np.int8], right_first: BoolArray) -> Counts:
 
 def _sums(signs: NDArray[np.int8]) -> NDArray[np.int8]:
     """The sum of every subset of the columns, shape (rows, 2 ** columns); bit 0 of the index is the last column."""
-    sums = np.zeros((2 ** signs.shape[1], len(signs)), dtype=np.int8)
+    sums = np.zeros((len(signs), 2 ** signs.shape[1]), dtype=np.int8)
     for bit, column in enumerate(reversed(signs.T)):
-        np.add(sums[: 2**bit], column, out=sums[2**bit : 2 ** (bit + 1)])
-    return np.ascontiguousarray(sums.T)
+        width = 2**bit
+        np.add(sums[:, :width], column[:, None], out=sums[:, width : 2 * width])
+    return sums
 
 
 def _members(numbers: NDArray[np.intp], n_preferences: int) -> BoolArray:
