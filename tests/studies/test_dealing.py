@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from studies.dealing import SHORTEST_BLOCK, deal_cell, deal_checks, deal_items, deal_pages
 from studies.design import DesignError
 
+FEW = settings(deadline=None, max_examples=30)
 SIZES = st.lists(st.integers(1, 12), min_size=1, max_size=4)
 
 
@@ -26,6 +27,7 @@ def spread(counts):
     return max(counts) - min(counts)
 
 
+@FEW
 @given(n_items=st.integers(1, 40), data=st.data(), seed=st.text(max_size=3))
 def test_without_balance_every_item_is_used_equally_often_or_once_more_after_any_number_of_places(n_items, data, seed):
     items_each = data.draw(st.integers(1, n_items))
@@ -36,6 +38,7 @@ def test_without_balance_every_item_is_used_equally_often_or_once_more_after_any
         assert spread(counts.values()) <= 1
 
 
+@FEW
 @given(sizes=SIZES, data=st.data())
 def test_levels_are_even_within_a_person_as_far_as_there_are_items(sizes, data):
     levels = [(str(level),) for level, size in enumerate(sizes) for _ in range(size)]
@@ -50,7 +53,7 @@ def test_levels_are_even_within_a_person_as_far_as_there_are_items(sizes, data):
         assert spread([used[item] for item, own in enumerate(levels) if own == (str(level),)]) <= 1
 
 
-@settings(deadline=None, max_examples=20)
+@FEW
 @given(data=st.data(), seed=st.text(max_size=3))
 def test_two_and_three_things_are_even_at_once_where_there_are_items_of_every_combination(data, seed):
     shape = data.draw(st.lists(st.integers(2, 3), min_size=2, max_size=3))
@@ -78,6 +81,7 @@ def test_the_model_study_is_even_over_relation_and_receivers_and_uses_all_items(
     assert set(used) == set(range(63))
 
 
+@FEW
 @given(n_items=st.integers(1, 12), conditions=st.integers(2, 5), seed=st.text(max_size=3))
 def test_with_all_items_the_conditions_are_a_latin_square(n_items, conditions, seed):
     dealt = hands([()] * n_items, n_items, 2 * conditions, seed, conditions)
@@ -86,7 +90,7 @@ def test_with_all_items_the_conditions_are_a_latin_square(n_items, conditions, s
         assert seen == dict.fromkeys(((item, level) for item in range(n_items) for level in range(conditions)), 1)
 
 
-@settings(deadline=None, max_examples=40)
+@FEW
 @given(n_items=st.integers(4, 20), conditions=st.integers(2, 4), data=st.data())
 def test_with_some_items_conditions_are_even_within_each_person_and_nearly_for_each_item(n_items, conditions, data):
     items_each = data.draw(st.integers(conditions, n_items))
@@ -112,12 +116,14 @@ def test_too_few_items_is_a_sentence():
         deal_items([()] * 3, items_each=4, place=1, seed="")
 
 
+@FEW
 @given(n_cells=st.integers(1, 12), n=st.integers(1, 60), seed=st.text(max_size=3))
 def test_cells_are_even_after_any_number_of_places(n_cells, n, seed):
     counts = Counter(deal_cell(n_cells, place=place, seed=seed) for place in range(1, n + 1))
     assert spread([counts[cell] for cell in range(n_cells)]) <= 1
 
 
+@FEW
 @given(items_each=st.integers(2, 40), data=st.data(), place=st.integers(1, 500))
 def test_attention_checks_are_neither_first_nor_last_nor_together(items_each, data, place):
     n_checks = data.draw(st.integers(0, items_each - 1))
@@ -131,6 +137,7 @@ def test_an_attention_check_takes_every_place():
     assert places == {1, 2, 3, 4}
 
 
+@FEW
 @given(items_each=st.integers(2, 20), data=st.data(), place=st.integers(1, 100))
 def test_a_question_is_asked_on_so_many_items_and_everybody_has_equally_many_pages(items_each, data, place):
     on = {"why": data.draw(st.integers(1, items_each)), "how": data.draw(st.integers(1, items_each))}
