@@ -44,8 +44,10 @@ class _Studies(OfProject[Study]):
             Study.objects.filter(project_id=project.pk)
             .select_related("dataset", "instrument")
             .annotate(
-                sessions_started=Count("sessions"),
-                sessions_completed=Count("sessions", filter=Q(sessions__status=Session.Status.COMPLETED)),
+                sessions_started=Count("sessions", filter=Q(sessions__pilot=False)),
+                sessions_completed=Count(
+                    "sessions", filter=Q(sessions__status=Session.Status.COMPLETED, sessions__pilot=False)
+                ),
                 sessions_simulated=Count("sessions", filter=Q(sessions__simulated=True)),
             )
         )

@@ -7,11 +7,15 @@ from studies.models import Session, Study
 
 
 def box(project: Project) -> Box:
-    sessions = Session.objects.filter(study__project=project).aggregate(
-        completed=Count("pk", filter=Q(status=Session.Status.COMPLETED)),
-        started=Count("pk", filter=Q(status=Session.Status.STARTED)),
-        inattentive=Count("pk", filter=Q(status=Session.Status.FAILED_ATTENTION)),
-        simulated=Count("pk", filter=Q(simulated=True)),
+    sessions = (
+        Session.objects.counted()
+        .filter(study__project=project)
+        .aggregate(
+            completed=Count("pk", filter=Q(status=Session.Status.COMPLETED)),
+            started=Count("pk", filter=Q(status=Session.Status.STARTED)),
+            inattentive=Count("pk", filter=Q(status=Session.Status.FAILED_ATTENTION)),
+            simulated=Count("pk", filter=Q(simulated=True)),
+        )
     )
     opened = project.studies.filter(status=Study.Status.OPEN).count()
     noun = "study" if opened == 1 else "studies"

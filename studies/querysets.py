@@ -1,4 +1,4 @@
-"""Reads that have a name. People and simulated people are always counted apart."""
+"""Reads that have a name. People and simulated people are counted apart, and who tries a study out is not counted."""
 
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -19,10 +19,11 @@ LEFT_AFTER = timedelta(minutes=30)  # without a new page, a session that is not 
 class StudyQuerySet(models.QuerySet["Study"]):
     def for_list(self, project: "Project") -> "StudyQuerySet":
         """The project's studies with `people`, `simulated_people` and `completed` counted."""
+        people = Q(sessions__simulated=False, sessions__pilot=False)
         return self.filter(project=project).annotate(
-            people=Count("sessions", filter=Q(sessions__simulated=False)),
+            people=Count("sessions", filter=people),
             simulated_people=Count("sessions", filter=Q(sessions__simulated=True)),
-            completed=Count("sessions", filter=Q(sessions__status="completed", sessions__simulated=False)),
+            completed=Count("sessions", filter=people & Q(sessions__status="completed")),
         )
 
     def find(self, key_or_slug: str) -> "Study | None":
@@ -32,6 +33,10 @@ class StudyQuerySet(models.QuerySet["Study"]):
 
 
 class SessionQuerySet(models.QuerySet["Session"]):
+    def counted(self) -> "SessionQuerySet":
+        """Without those of people who only tried the study out."""
+        return self.filter(pilot=False)
+
     def holding_places(self, session: "Session") -> "SessionQuerySet":
         """Who has a place of the session's study; simulated people and people who try the study out are apart."""
         same = {"study": session.study_id, "simulated": session.simulated, "pilot": session.pilot}

@@ -74,7 +74,7 @@ def participant_link(request: HttpRequest, study: Study) -> str:
 
 
 def _live(study: Study) -> dict[str, Any]:
-    sessions = Session.objects.filter(study=study)
+    sessions = Session.objects.counted().filter(study=study)
     funnel = sessions.funnel()
     return {
         "funnel": [
@@ -102,7 +102,7 @@ def _split(counts: dict[str, dict[bool, int]], question: Any) -> list[tuple[str,
 
 
 def _balance(study: Study) -> list[dict[str, Any]]:
-    counts = Session.objects.filter(study=study).item_counts()
+    counts = Session.objects.counted().filter(study=study).item_counts()
     fields = study.parsed_design.balance_fields
     items = Item.objects.filter(dataset_id=study.dataset_id).order_by("position", "pk")
     level = KeyTextTransform(fields[0], "content") if fields else Value("")
@@ -153,6 +153,7 @@ def study_preview(request: MemberRequest, project: Project, pk: int, position: i
     if position >= len(screens):
         raise Http404
     screen = screens[position]
+    screen.session.language = request.GET.get("lang", "")
     address = [
         reverse("study_preview", kwargs={"slug": project.slug, "pk": pk, "position": at}) for at in range(len(screens))
     ]

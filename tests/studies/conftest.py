@@ -48,6 +48,12 @@ CHECK = {
     },
     "expected": "blue",
 }
+KNOWS = {
+    "kind": "choice",
+    "code": "about",
+    "text": "What are the situations about?",
+    "options": [{"code": "customs", "text": "Customs"}, {"code": "sums", "text": "Sums"}],
+}
 DESIGN = {
     "items_each": 3,
     "seed": 7,

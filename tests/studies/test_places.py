@@ -7,7 +7,8 @@ from django.db.models import F
 from django.utils import timezone
 
 from responses.models import Condition, Respondent, Response
-from studies.models import Screen, Session
+from studies.models import Screen, Session, Study
+from studies.pilot import pilot_path
 from studies.services import StudyNotReadyError, enter, enter_pilot, give_back, give_back_timed_out, open_study
 from studies.services.places import deal_place
 from tests.studies.conftest import CHECK, CODES, Participant, content
@@ -113,9 +114,7 @@ def test_simulated_people_and_trials_have_places_of_their_own(study):
     assert places() == [1, 1, 1]
 
 
-def test_a_trial_goes_the_whole_way_and_leaves_no_responses(draft):
-    from studies.pilot import pilot_path
-
+def test_a_trial_goes_the_whole_way_and_is_not_counted(draft):
     study = draft()
     person = Participant(study)
     assert person.get(pilot_path(study)).screen == ""
@@ -124,7 +123,8 @@ def test_a_trial_goes_the_whole_way_and_leaves_no_responses(draft):
     person.go_to("")
     assert person.page.outcome == "completed"
     assert Session.objects.get().pilot
-    assert Respondent.objects.count() == Response.objects.count() == 0
+    assert Respondent.objects.count() == Response.objects.count() == Session.objects.counted().count() == 0
+    assert Study.objects.for_list(study.project).get().completed == 0
     assert person.client.get(f"/s/{study.key}/?pilot=x").status_code == 403
 
 

@@ -7,16 +7,9 @@ from responses.models import Respondent, Response
 from studies.models import PlatformIdentity, Screen, Session
 from studies.paradata import read_paradata
 from studies.services import open_study
-from tests.studies.conftest import CHECK, QUESTIONS, Participant
+from tests.studies.conftest import CHECK, KNOWS, QUESTIONS, Participant
 
 pytestmark = pytest.mark.django_db
-
-KNOWS = {
-    "kind": "choice",
-    "code": "about",
-    "text": "What are the situations about?",
-    "options": [{"code": "customs", "text": "Customs"}, {"code": "sums", "text": "Sums"}],
-}
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from studies.services import open_study
 from studies.simulation import HEADER, simulation_header
 from studies.walk import WalkError, walk
 from studies.walk.browser import Browser
-from tests.studies.conftest import Participant
+from tests.studies.conftest import CODES, KNOWS, Participant
 
 live = pytest.mark.django_db(transaction=True)
 
@@ -181,3 +181,24 @@ def test_a_server_that_drops_idle_connections_loses_nobody(study, live_server, m
     assert walk(live_server.url, study.key, 12, seed=1, refuse=0, inattentive=0, concurrency=1).ends == {
         "completed": 12
     }
+
+
+@live
+def test_bots_meet_every_kind_of_screen_and_end(draft, live_server):
+    design = {
+        "confirm_platform_id": True,
+        "comprehension": {"questions": [KNOWS], "expected": {"about": "customs"}},
+        "groups": [["personal", "norm"], ["importance", "why"]],
+        "asked_on": {"importance": 2, "why": 2},
+        "screening": [{"question": "age_group", "allowed": ["older"]}],
+        "quotas": [{"attributes": {"country": "Brazil"}, "most": 2}],
+        "strata": ["country"],
+    }
+    codes = CODES | {"screened_out": "OUT42", "quota_full": "FULL42"}
+    study = open_study(study=draft(design=design, completion_codes=codes), by=None)
+    ends = walk(live_server.url, study.key, 16, seed=4, refuse=0, inattentive=0.3).ends
+    assert set(ends) == {"completed", "screened_out", "quota_full", "failed_attention"}
+    assert sum(ends.values()) == 16
+    held = Session.objects.holding_places(Session(study=study, simulated=True))
+    assert held.count() == ends["completed"]
+    assert held.filter(attributes__country="Brazil").count() <= 2
