@@ -5,8 +5,8 @@ PYTHON ?= python3
 HOST ?= 127.0.0.1
 PORT ?= 8000
 WORKERS ?= 2
-# Processes of the test run.
-TEST_WORKERS ?= 2
+# Processes of the test run: more than cores, because many tests wait for processes and servers.
+TEST_WORKERS ?= 3
 
 PY := .venv/bin/python
 # Modules are compiled when they are first imported: most of what the wheels hold never is.
@@ -36,7 +36,7 @@ test: .venv/.dev
 	$(PY) -c 'from importlinter.cli import lint_imports_command as lint; lint()'
 	$(PY) -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
 	$(PY) manage.py spectacular --fail-on-warn --validate --file /dev/null
-	$(PY) -m pytest -n $(TEST_WORKERS) --dist loadfile
+	$(PY) -m pytest -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder
 
 screens: .venv/.dev
 	$(PY) -m tests.e2e.screens
