@@ -64,7 +64,8 @@ def give_back(session: Session, why: Session.GivenBack) -> bool:
 
 def give_back_timed_out(now: datetime) -> int:
     """Give back the places of people without a new page for twice the study's minutes, at least 30; how many."""
-    waiting = Session.objects.filter(status=Session.Status.STARTED, place__isnull=False, given_back_at=None)
+    started = Session.objects.counted().filter(status=Session.Status.STARTED)
+    waiting = started.filter(place__isnull=False, given_back_at=None)
     given_back = 0
     for study in Study.objects.filter(pk__in=waiting.values("study")):
         since = now - max(2 * timedelta(minutes=study.parsed_design.minutes), SHORTEST_WAIT)
