@@ -74,9 +74,10 @@ class SourceKind(models.TextChoices):
 class Response(models.Model):
     """An answer. Written only by responses.services.record and record_many; never overwritten, only superseded."""
 
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="responses")
+    # Without indexes of their own where one of those below begins with the field.
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="responses", db_index=False)
     respondent = models.ForeignKey(Respondent, on_delete=models.CASCADE, related_name="responses")
-    item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="responses")
+    item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="responses", db_index=False)
     instrument = models.ForeignKey(Instrument, on_delete=models.PROTECT, related_name="responses")
     question = models.CharField(max_length=60)
     condition = models.ForeignKey(Condition, on_delete=models.PROTECT, related_name="responses")
