@@ -79,7 +79,7 @@ def select_subsets(
     else:
         right = metric = _right_rows(signs, first)
     best, worst = int(metric.max()), int(right.min())
-    most = np.count_nonzero(signs.any(axis=1))
+    most = int(np.count_nonzero(signs.any(axis=1)))
     inverted = rule == "released" and most - worst > best
     selected = np.flatnonzero(right == worst if inverted else metric == best) + 1
     return Selection(
