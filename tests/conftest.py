@@ -29,7 +29,12 @@ QUESTION = {
 
 
 # The files that take a minute: they are dealt out first, so that the run does not end with one process at work.
-LONGEST = ("tests/e2e/test_axe_pages.py", "tests/llm/test_batching_worker.py", "tests/test_permissions.py")
+LONGEST = (
+    "tests/e2e/test_axe_pages.py",
+    "tests/llm/test_batching_worker.py",
+    "tests/test_permissions.py",
+    "tests/config/test_serve.py",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
