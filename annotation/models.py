@@ -185,13 +185,22 @@ class Assignment(models.Model):
         GOLD = "gold", "Gold"
         ATTENTION = "attention", "Attention check"
 
-    label_project = models.ForeignKey(LabelProject, on_delete=models.CASCADE, related_name="assignments")
+    # Its indexes below begin with the project and the annotator. An index of the project alone is what a planner takes
+    # that knows nothing of a new project yet, and then each claim goes through all places of it.
+    label_project = models.ForeignKey(
+        LabelProject, on_delete=models.CASCADE, related_name="assignments", db_index=False
+    )
     item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="assignments")
     place = models.BigIntegerField()  # from 1; of a known answer, minus the member's key
     purpose = models.CharField(max_length=20, choices=Purpose.choices, default=Purpose.LABEL)
     rank = models.BigIntegerField()  # the order of work, drawn from the label project's seed
     annotator = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True, related_name="assignments"
+        settings.AUTH_USER_MODEL,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="assignments",
+        db_index=False,
     )
     status = models.CharField(max_length=20, choices=Status.choices, default=Status.FREE)
     lease_until = models.DateTimeField(null=True, blank=True)
@@ -238,7 +247,7 @@ class Assignment(models.Model):
             ),
         ]
         indexes = [
-            models.Index(fields=["label_project", "status", "rank"]),
+            models.Index(fields=["label_project", "status", "rank", "place"]),
             models.Index(fields=["annotator", "label_project", "finished_at"]),
             models.Index(fields=["annotator", "label_project", "rank"]),
         ]

@@ -16,7 +16,7 @@ from materials.presentation import item_orders
 from projects.models import User
 
 # The place with its item, from the same statement that takes it.
-RETURNED = "taken.*, item.external_id, item.content"
+RETURNED = "taken.*, item.dataset_id, item.external_id, item.content"
 # The clock starts when the person comes to a place that was handed to them, and again after a lease that ran out.
 RENEW = f"""
 UPDATE annotation_assignment taken
@@ -144,7 +144,7 @@ def _place(statement: str, values: dict[str, Any], label_project: LabelProject) 
         columns = vars(place)
         place.item = Item(
             pk=place.item_id,
-            dataset_id=label_project.dataset_id,
+            dataset_id=columns["dataset_id"],
             external_id=columns["external_id"],
             content=json.loads(columns["content"]),
         )

@@ -70,10 +70,9 @@ def _uncertainty(label_project: LabelProject) -> dict[int, float] | None:
 
 
 def _insert(label_project: LabelProject, places: Iterable[Place]) -> None:
-    places, full = iter(places), False
+    places = iter(places)
     with connection.cursor() as cursor:
         while batch := list(islice(places, BATCH_ROWS)):
-            full = full or len(batch) == BATCH_ROWS
             cursor.execute(
                 """INSERT INTO annotation_assignment
                      (label_project_id, item_id, place, rank, status, purpose, orders, suggested, skip_reason,
@@ -87,8 +86,6 @@ def _insert(label_project: LabelProject, places: Iterable[Place]) -> None:
                     [place.rank for place in batch],
                 ],
             )
-        if full:  # or claims that were planned for a few places would go through all of these
-            cursor.execute("ANALYZE annotation_assignment")
 
 
 @transaction.atomic

@@ -19,6 +19,7 @@ from annotation.services import (
     RefusedError,
     change_member,
     claim_next,
+    claiming,
     create_label_project,
     member_for,
     release_leases,
@@ -62,6 +63,31 @@ def test_an_open_place_is_found_also_where_none_was_expected(make_label_project,
     label_project = make_label_project(n=n)
     first = claim_next(label_project, annotator)
     assert claim_next(label_project, annotator, holding=False) == first
+
+
+def test_a_claim_reads_few_places_of_a_project_that_statistics_do_not_know(make_label_project, annotator):
+    known_project = make_label_project(n=300)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE annotation_assignment")
+        cursor.execute("SET LOCAL enable_seqscan = off")  # as where many projects fill the table
+        new = create_label_project(
+            project=known_project.project,
+            dataset=known_project.dataset,
+            instrument=known_project.instrument,
+            name="New",
+            by=None,
+        )
+        now = timezone.now()
+        values = {"label_project": new.pk, "user": annotator.pk, "now": now, "until": now}
+        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {claiming.WITHOUT_KNOWN}", values)
+        [[plan]] = cursor.fetchone()
+    assert max(_loops(plan["Plan"])) < 10  # and not one for each of the places
+
+
+def _loops(node):
+    yield node["Actual Loops"]
+    for part in node.get("Plans", ()):
+        yield from _loops(part)
 
 
 def test_nobody_gets_an_item_twice_and_none_is_over(make_label_project, make_annotators):
