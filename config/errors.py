@@ -3,10 +3,15 @@
 They ask neither the database nor the session: those may be what failed, or what the request cannot be trusted with.
 """
 
+import sys
+
 from django.core.exceptions import DisallowedHost, RequestDataTooBig, TooManyFieldsSent
+from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template import loader
 from structlog.contextvars import get_contextvars
+
+from studies.pages import context_without_study
 
 PARTICIPANTS, PROGRAMS = "/s/", "/api/"
 
@@ -17,8 +22,21 @@ def server_error(request: HttpRequest) -> HttpResponse:
     if request.path.startswith(PROGRAMS):
         detail = f"The server failed; the request may not have been carried out. Its log has it as {request_id}."
         return JsonResponse({"detail": detail}, status=500)
-    template = "studies/participant/failed.html" if request.path.startswith(PARTICIPANTS) else "500.html"
-    return HttpResponse(loader.render_to_string(template, {"request_id": request_id}), status=500)
+    if request.path.startswith(PARTICIPANTS):
+        return participant_error(request, request_id)
+    return HttpResponse(loader.render_to_string("500.html", {"request_id": request_id}), status=500)
+
+
+def participant_error(request: HttpRequest, request_id: str) -> HttpResponse:
+    """A page that keeps what was sent, to be sent once more: the server takes the first that it can store."""
+    try:
+        kept = [(name, value) for name, values in request.POST.lists() for value in values]
+    except OSError:  # the connection broke off before all of it had come
+        kept = []
+    context = context_without_study(request, str(dict(kept).get("language", "")))
+    context |= {"request_id": request_id, "kept": kept}
+    status = 503 if isinstance(sys.exception(), OperationalError) else 500
+    return HttpResponse(loader.render_to_string("studies/participant/failed.html", context), status=status)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -8,6 +8,7 @@ A study's `design` is JSON of this form (only `items_each`, `item_template` and 
       "minutes": 6,                         how long it takes, told before consent
       "seed": 1,                            every draw of the study derives from it
       "contact": "the.team@example.org",    whom to ask, and who deletes on request
+      "language": "en",                     of the texts and questions; others are in the study's translations
       "questions": ["personal", "norm"],    codes of the instrument to ask; all of them when left out
       "groups": [["personal", "norm"], ["importance"]],   the pages that each item takes; all on one when left out
       "asked_on": {"why": 2},               a question that is asked about so many of a person's items only
@@ -37,6 +38,7 @@ from materials.question_kinds import Code, Frozen, OptionCode, Question
 from materials.questions import AnswerError, Questionnaire, check_value
 
 MOST_STRATA = 3
+LANGUAGE = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,2}$"  # as HTML's `lang` has it, in at most 20 characters
 OWN_FACTORS = ("option_order", "language")  # of a response's condition, besides those of the design
 Model = TypeVar("Model", "Design", "Texts")
 
@@ -188,6 +190,7 @@ class Design(Frozen):
     minutes: int = Field(ge=1, le=600)
     seed: int = 0
     contact: str = ""
+    language: str = Field(default="en", pattern=LANGUAGE)
     questions: tuple[Code, ...] = ()
     groups: tuple[tuple[Code, ...], ...] = ()
     asked_on: dict[Code, int] = {}

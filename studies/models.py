@@ -12,6 +12,7 @@ from projects.models import Project, User
 from responses.models import Respondent
 from studies.dealing import deal_checks, deal_pages
 from studies.design import Design, Texts, parse_design, parse_texts
+from studies.filters import Filter, parse_filters
 from studies.flow import Parts, steps_before_place, steps_of_place
 from studies.platform_models import (
     PlatformAccount,
@@ -21,6 +22,7 @@ from studies.platform_models import (
     PlatformSubmission,
 )
 from studies.querysets import SessionQuerySet, StudyQuerySet
+from studies.translating import Translation, parse_translations
 
 __all__ = [
     "PlatformAccount",
@@ -107,6 +109,19 @@ class Study(models.Model):
     @cached_property
     def parsed_texts(self) -> Texts:
         return parse_texts(self.texts)
+
+    @cached_property
+    def parsed_translations(self) -> dict[str, Translation]:
+        return parse_translations(self.translations)
+
+    @property
+    def languages(self) -> list[str]:
+        """The study's own language, then those it is translated to."""
+        return [self.parsed_design.language, *self.parsed_translations]
+
+    @cached_property
+    def parsed_filters(self) -> tuple[Filter, ...]:
+        return parse_filters(self.filters)
 
     @cached_property
     def demographic_questions(self) -> tuple[Any, ...]:

@@ -19,8 +19,15 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from materials.form_values import clean_text, form_value
 from projects.markdown import render_markdown
+from studies.design import DesignError, Texts
 from studies.models import Screen, Session, Study, new_key
-from studies.pages import screen_context, stored_answers
+from studies.pages import (
+    context_without_study,
+    language_context,
+    screen_context,
+    stored_answers,
+    wanted_languages,
+)
 from studies.paradata import read_paradata
 from studies.pilot import PARAMETER, is_pilot
 from studies.services import (
@@ -32,10 +39,12 @@ from studies.services import (
     enter_pilot,
     enter_without_platform,
     save_draft,
+    set_language,
     submit_screen,
 )
 from studies.services.entry import usable_id
 from studies.simulation import is_simulated
+from studies.translating import ENGLISH, Translated, Translation, choose_language, translated
 
 COOKIE = "session_key"
 COOKIE_SECONDS = 30 * 24 * 60 * 60
@@ -61,9 +70,10 @@ def participant_entry(request: HttpRequest, key: str) -> HttpResponse:
     try:
         entered = _enter_pilot(request, study) if pilot else _enter(request, study, simulated=simulated)
     except StudyNotOpenError:
-        return _say(request, study, "closed")
+        return _say_closed(request, study)
     if entered is None:
         return _say(request, study, "begin", token=new_key()) if pilot else _say_how_to_enter(request, study)
+    _choose_language(request, study, entered.session)
     address = reverse("participant_session", kwargs={"key": key, "session_key": entered.session.key})
     response = redirect(address + "?note=resumed" if entered.resumed else address)
     response.set_cookie(
@@ -76,6 +86,16 @@ def participant_entry(request: HttpRequest, key: str) -> HttpResponse:
         samesite="Lax",
     )
     return response
+
+
+def _choose_language(request: HttpRequest, study: Study, session: Session) -> None:
+    """In a study of several languages: the one that the link asks for, or at first the person's browser."""
+    if len(study.languages) > 1 and ("lang" in request.GET or not session.language):
+        set_language(session=session, language=_language(request, study))
+
+
+def _language(request: HttpRequest, study: Study) -> str:
+    return choose_language(study.languages, wanted_languages(request, str(request.GET.get("lang", ""))))
 
 
 def _enter_pilot(request: HttpRequest, study: Study) -> Entered | None:
@@ -98,22 +118,37 @@ def _enter(request: HttpRequest, study: Study, *, simulated: bool) -> Entered | 
 
 def _say_how_to_enter(request: HttpRequest, study: Study) -> HttpResponse:
     if study.status != Study.Status.OPEN:
-        return _say(request, study, "closed")
+        return _say_closed(request, study)
     if study.platform == Study.Platform.NONE:
         return _say(request, study, "begin", token=new_key())
     return _say(request, study, "no_platform_id")
 
 
+def _say_closed(request: HttpRequest, study: Study) -> HttpResponse:
+    return _say(request, study, "closed", **_code(study, "closed"))
+
+
 def _say_missing(request: HttpRequest) -> HttpResponse:
-    context = {"title": "There is no study at this address"}
+    context = context_without_study(request, str(request.GET.get("lang", "")))
     return render(request, "studies/participant/missing.html", context, status=404)
 
 
-def _say(request: HttpRequest, study: Study, page: str, *, status: int = 200, **context: Any) -> HttpResponse:
-    texts = study.texts if isinstance(study.texts, dict) else {}
-    context |= {"study": study, "title": texts.get("title") or study.name, "design": study.design}
-    context["prose"] = render_markdown(texts.get(page, ""))
+def _say(
+    request: HttpRequest, study: Study, page: str, *, status: int = 200, session: Session | None = None, **context: Any
+) -> HttpResponse:
+    words = _words(request, study, session)
+    context |= language_context(words.language, words.phrases)
+    context |= {"study": study, "session": session, "title": words.texts.title, "design": study.design}
+    context["prose"] = render_markdown(getattr(words.texts, page, ""))
     return render(request, f"studies/participant/{page}.html", context, status=status)
+
+
+def _words(request: HttpRequest, study: Study, session: Session | None) -> Translated:
+    """The study in the session's language or, without a session, in one that the request asks for."""
+    try:
+        return translated(study, session.language if session else _language(request, study))
+    except DesignError:  # a draft that is not finished
+        return Translated("en", Texts(title=study.name, consent=study.name), ENGLISH, Translation())
 
 
 def _sessions(key: str) -> QuerySet[Session]:
@@ -127,6 +162,8 @@ def participant_session(request: HttpRequest, key: str, session_key: str) -> Htt
     session = _sessions(key).filter(key=session_key).first()
     if session is None:
         return _say_missing(request)
+    if request.GET.get("lang", session.language) != session.language:
+        set_language(session=session, language=request.GET["lang"])
     screen = current_screen(session) if session.status == Session.Status.STARTED else None
     notice = _notice(request.GET, session)
     if screen is None:
@@ -140,7 +177,8 @@ def participant_session(request: HttpRequest, key: str, session_key: str) -> Htt
 def participant_screen(request: HttpRequest, key: str, session_key: str, position: int) -> HttpResponse:
     """Takes what was sent for one screen, once, and goes on to the next; or to the same with what must be mended.
 
-    It always redirects: Back and reload then reach pages, never a form that the browser wants to send again.
+    It always redirects: Back and reload then reach pages, never a form that the browser wants to send again. The page's
+    script, which names itself in X-Part, gets the address in X-Location and goes there itself.
     """
     address = reverse("participant_session", kwargs={"key": key, "session_key": session_key})
     if request.method == "GET":  # no page is at this address; somebody opened the form's by hand
@@ -148,7 +186,7 @@ def participant_screen(request: HttpRequest, key: str, session_key: str, positio
     session = _sessions(key).filter(key=session_key).first()
     if session is None:
         return _say_missing(request)
-    form, tries = request.POST, str(request.POST.get("tries", ""))
+    form, tries, language = request.POST, str(request.POST.get("tries", "")), str(request.POST.get("language", ""))
     try:
         submission = submit_screen(
             session=session,
@@ -157,12 +195,18 @@ def participant_screen(request: HttpRequest, key: str, session_key: str, positio
             asked=form.getlist("asked"),
             tries=int(tries) if tries.isdecimal() and len(tries) < 3 else None,
             paradata=read_paradata(str(form.get("paradata", ""))),
-            language=str(form.get("language", ""))[:20],
+            language=language if language in session.study.languages else "",
         )
     except AnswersRefusedError:
-        return redirect(address)
+        return _lead_on(request, address)
     notes = {"stored": "", "kept": f"?note=kept&page={position}", "not_reached": "?note=not_reached"}
-    return redirect(address + notes[submission.state])
+    return _lead_on(request, address + notes[submission.state])
+
+
+def _lead_on(request: HttpRequest, address: str) -> HttpResponse:
+    if "X-Part" in request.headers:
+        return HttpResponse(status=204, headers={"X-Location": address})
+    return redirect(address)
 
 
 @csrf_exempt
@@ -208,8 +252,12 @@ def _template(screen: Screen) -> str:
 
 def _end(request: HttpRequest, session: Session, notice: dict[str, Any]) -> HttpResponse:
     """The page of the outcome. The code was earned by what is committed already: this only reads."""
-    study = session.study
-    code = study.completion_codes.get(session.status, "")
+    study, outcome = session.study, session.status
+    return _say(request, study, outcome, outcome=outcome, session=session, **_code(study, outcome), **notice)
+
+
+def _code(study: Study, outcome: str) -> dict[str, Any]:
+    """The code to give to the platform, "" without one, and where to go back with it."""
+    code = study.completion_codes.get(outcome, "")
     back = PROLIFIC_RETURN + urlencode({"cc": code}) if study.platform == Study.Platform.PROLIFIC and code else ""
-    outcome = session.status
-    return _say(request, study, outcome, outcome=outcome, code=code, back=back, session=session, **notice)
+    return {"code": code, "back": back}

@@ -1,77 +1,203 @@
-/* Help for participants, none of it needed: no double submit, drafts of long texts, answers that wait while offline. */
+/* Help for participants, none of it needed: one submit for two clicks, drafts, answers that wait for a connection,
+   questions that an answer leads to, and counts of what happened on the page. */
 
 const form = document.querySelector("form[data-screen]:not([data-preview])");
 const session = location.pathname.split("/").slice(0, 4).join("/");
+const FIRST_RETRY = 2000; // milliseconds; each further one waits twice as long
+const LAST_RETRY = 30_000;
 
-function draftKey(field) {
-  return `draft:${new URL(form.action).pathname}:${field.name}`;
+/** What the browser keeps, by key; nothing where it refuses storage. */
+const kept = {
+  get(key) {
+    try {
+      return localStorage.getItem(key);
+    } catch {
+      return null;
+    }
+  },
+  set(key, text) {
+    try {
+      if (text === null) localStorage.removeItem(key);
+      else localStorage.setItem(key, text);
+    } catch {
+      return;
+    }
+  },
+  keys() {
+    try {
+      return Object.keys(localStorage);
+    } catch {
+      return [];
+    }
+  },
+};
+
+/* What was sent is on the server; a shared computer keeps no copy of it. */
+function forgetOtherPages() {
+  const path = form ? new URL(form.action).pathname : "";
+  for (const key of kept.keys()) {
+    const [kind, of] = key.split(":");
+    if (["draft", "answer"].includes(kind) && of.startsWith(`${session}/`) && of !== path) kept.set(key, null);
+  }
 }
 
-/* A browser may refuse storage; then there are no drafts. */
-function withStorage(use) {
-  try {
-    use(window.localStorage);
-  } catch {
-    return;
+class Sending {
+  constructor() {
+    this.key = `answer:${new URL(form.action).pathname}`;
+    this.body = null; // until the server has it
+    this.busy = false; // from a request to its answer, and then for good
+    this.wait = FIRST_RETRY;
+    this.timer = 0;
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      if (!this.busy) this.send(formBody(event.submitter));
+    });
+    window.addEventListener("online", () => {
+      if (!this.body || this.busy) return;
+      say(form.dataset.sending);
+      this.#try();
+    });
+    window.addEventListener("pageshow", (event) => {
+      if (event.persisted) this.busy = false; // Back brought this page as it was left
+    });
+    const waiting = kept.get(this.key); // the tab was closed before the server had it
+    if (waiting) this.send(waiting);
   }
+
+  send(body) {
+    this.body = body;
+    kept.set(this.key, body);
+    this.#try();
+  }
+
+  async #try() {
+    clearTimeout(this.timer);
+    this.busy = true;
+    const response = await post(form.action, this.body);
+    if (!response || response.status >= 500 || response.status === 429) {
+      this.busy = false;
+      say(form.dataset.offline);
+      this.timer = setTimeout(() => this.#try(), this.wait);
+      this.wait = Math.min(2 * this.wait, LAST_RETRY);
+      return;
+    }
+    kept.set(this.key, null);
+    history.pushState(null, ""); // the next page has the same address, and Back is to lead here
+    location.replace(response.headers.get("X-Location") ?? `${session}/`);
+  }
+}
+
+/** The server's response; null when it cannot be reached. */
+async function post(url, body, options = {}) {
+  const headers = { "Content-Type": "application/x-www-form-urlencoded", "X-Part": "answer" };
+  try {
+    return await fetch(url, { method: "POST", headers, body, ...options });
+  } catch {
+    return null;
+  }
+}
+
+function formBody(submitter) {
+  const body = new URLSearchParams(new FormData(form, submitter));
+  body.set("paradata", JSON.stringify(counts.read()));
+  return body.toString();
 }
 
 function say(text) {
-  const notice = form.querySelector("[data-offline]") ?? document.createElement("p");
-  notice.dataset.offline = "";
+  const notice = form.querySelector("[data-notice]") ?? document.createElement("p");
+  notice.dataset.notice = "";
   notice.className = "notice notice-warning";
   notice.setAttribute("role", "status");
   form.append(notice);
-  notice.textContent = text;
+  if (notice.textContent !== text) notice.textContent = text;
 }
 
+/* Here at once, and at the server as soon as it can be reached, so that another device has it too. */
 function keepDrafts() {
-  for (const field of form.querySelectorAll("[data-draft]")) {
-    withStorage((storage) => {
-      if (!field.value) field.value = storage.getItem(draftKey(field)) ?? "";
+  const key = (field) => `draft:${new URL(form.action).pathname}:${field.name}`;
+  for (const field of form.querySelectorAll("[data-draft]:not([data-kept])")) {
+    field.dataset.kept = "";
+    field.value = kept.get(key(field)) ?? field.value;
+    field.addEventListener("blur", async () => {
+      const text = field.value;
+      kept.set(key(field), text);
+      const response = await saveDraft();
+      if (response?.ok && field.value === text) kept.set(key(field), null);
     });
-    field.addEventListener("blur", () => withStorage((storage) => storage.setItem(draftKey(field), field.value)));
   }
 }
 
-/* What was sent is on the server; a shared computer keeps no copy of it. */
-function dropOldDrafts() {
-  const current = form ? `draft:${new URL(form.action).pathname}:` : null;
-  withStorage((storage) => {
-    for (const key of Object.keys(storage)) {
-      if (key.startsWith(`draft:${session}/`) && !(current && key.startsWith(current))) storage.removeItem(key);
-    }
+function saveDraft() {
+  return post(`${form.action}draft/`, new URLSearchParams(new FormData(form)).toString(), { keepalive: true });
+}
+
+/* Another language is another page: what is chosen here goes along. */
+function keepOnSwitching(link) {
+  link.addEventListener("click", async (event) => {
+    event.preventDefault();
+    await saveDraft();
+    location.assign(link.href);
   });
 }
 
-function sendOnce() {
-  let sent = false;
-  form.addEventListener("submit", (event) => {
-    if (sent) {
-      event.preventDefault();
-    } else if (!navigator.onLine) {
-      event.preventDefault();
-      sendWhenOnline(event.submitter);
-    } else {
-      sent = true;
+/** Counts and seconds, never contents; studies/paradata.py names them. */
+const counts = {
+  start: performance.now(),
+  hiddenSince: null,
+  hidden: 0,
+  focus_losses: 0,
+  pastes: 0,
+  resizes: 0,
+
+  watch() {
+    let resizing = 0;
+    window.addEventListener("blur", () => this.focus_losses++);
+    window.addEventListener("resize", () => {
+      clearTimeout(resizing); // dragging the edge of a window is one change of its size
+      resizing = setTimeout(() => this.resizes++, 300);
+    });
+    form.addEventListener("paste", () => this.pastes++);
+    document.addEventListener("visibilitychange", () => {
+      if (!document.hidden && this.hiddenSince !== null) this.hidden += performance.now() - this.hiddenSince;
+      this.hiddenSince = document.hidden ? performance.now() : null;
+    });
+  },
+
+  read() {
+    const { focus_losses, pastes, resizes } = this;
+    const seconds = (milliseconds) => Math.round(milliseconds) / 1000;
+    return { seconds: seconds(performance.now() - this.start), hidden_seconds: seconds(this.hidden), focus_losses, pastes, resizes };
+  },
+};
+
+/* A question that another one on the page leads to stands in a template, after which it is shown. */
+function followUp(root) {
+  const shown = new Map();
+  const values = (name) => new FormData(root).getAll(name);
+  const update = () => {
+    for (const template of root.querySelectorAll("template[data-show-if]")) {
+      const rule = JSON.parse(template.dataset.showIf);
+      const wanted = values(rule.name).some((value) => rule.any_of.includes(value));
+      if (wanted && !shown.has(template)) {
+        const copy = document.importNode(template.content, true);
+        shown.set(template, [...copy.children]);
+        template.after(copy);
+      } else if (!wanted && shown.has(template)) {
+        for (const element of shown.get(template)) element.remove();
+        shown.delete(template);
+      }
     }
-  });
-  window.addEventListener("pageshow", () => {
-    sent = false;
-  });
+    prepare();
+  };
+  root.addEventListener("change", update);
+  update();
 }
 
-let waiting = false;
-
-function sendWhenOnline(submitter) {
-  say("You are offline. Leave this page open: your answer is sent as soon as the connection is back.");
-  if (waiting) return;
-  waiting = true;
-  window.addEventListener("online", () => {
-    waiting = false;
-    say("The connection is back. Sending your answer.");
-    form.requestSubmit(submitter);
-  }, { once: true });
+function prepare() {
+  if (document.querySelector("[data-slider]:not([data-slides])")) {
+    import("./question-slider.js").then(({ sliders }) => sliders(document));
+  }
+  if (form) keepDrafts();
 }
 
 function offerCopy(button) {
@@ -82,11 +208,14 @@ function offerCopy(button) {
   });
 }
 
-if (document.querySelector("[data-slider]")) import("./question-slider.js").then(({ sliders }) => sliders(document));
+prepare();
+forgetOtherPages();
+const questions = document.querySelector("form[data-screen], form[data-preview]");
+if (questions) followUp(questions);
 if (form) {
-  keepDrafts();
-  sendOnce();
+  counts.watch();
+  new Sending();
+  document.querySelectorAll("[data-language]").forEach(keepOnSwitching);
 }
-dropOldDrafts();
 document.querySelectorAll("[data-copy]").forEach(offerCopy);
 document.querySelector("[data-error-summary]")?.focus();

@@ -6,7 +6,14 @@ person said about themselves, `outcome`. It is "unfinished" from the first answe
 """
 
 from studies.services.answering import AnswersRefusedError, Submission, current_screen, save_draft, submit_screen
-from studies.services.entry import Entered, StudyNotOpenError, enter, enter_pilot, enter_without_platform
+from studies.services.entry import (
+    Entered,
+    StudyNotOpenError,
+    enter,
+    enter_pilot,
+    enter_without_platform,
+    set_language,
+)
 from studies.services.files import create_study_from_file
 from studies.services.laying_out import preview_screens
 from studies.services.people import Deleted, delete_person
@@ -34,5 +41,6 @@ __all__ = [
     "open_study",
     "preview_screens",
     "save_draft",
+    "set_language",
     "submit_screen",
 ]

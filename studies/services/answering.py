@@ -15,6 +15,7 @@ from studies.models import Screen, Session
 from studies.services.consequences import CONSEQUENCES
 from studies.services.laying_out import asks_nothing, earlier_answers, questions_of
 from studies.services.places import give_back
+from studies.translating import ENGLISH
 
 MOST_KEPT, MOST_OPTIONS = 10_000, 200  # of drafts and refused answers: characters of a text, and chosen options
 NO_PARADATA: Mapping[str, float] = {}
@@ -74,10 +75,10 @@ def submit_screen(
 
     `answers` are the form's values by question code; `asked` the codes that stood on the form (None: all); `tries` how
     many tries the form said were over, so that one sent twice counts once; `paradata` as studies.paradata has it;
-    `language` that of the page. Raises AnswersRefusedError when an answer is missing or not allowed, when the answers
-    call for a question that was not on the form, or when an answer to a comprehension check is wrong and there is
-    another try; the screen keeps what was refused, to show it once more, until it is answered. When this returns, what
-    it says is committed.
+    `language` that of the page, one of the study's. Raises AnswersRefusedError when an answer is missing or not
+    allowed, when the answers call for a question that was not on the form, or when an answer to a comprehension check
+    is wrong and there is another try; the screen keeps what was refused, to show it once more, until it is answered.
+    When this returns, what it says is committed.
     """
     screen = session.screens.filter(position=position).select_related("item").first()
     if screen is None or screen.shown_at is None:
@@ -87,7 +88,9 @@ def submit_screen(
         try:
             values = _check(screen, answers, asked)
         except AnswersRefusedError as error:
-            Screen.objects.filter(pk=screen.pk, answered_at=None).update(refused=_refused(screen, answers, error))
+            Screen.objects.filter(pk=screen.pk, answered_at=None).update(
+                refused=_refused(screen, answers, error), draft={}
+            )
             raise
         _take_try(screen, answers, values, tries)
         if _settle(screen, values, paradata, language or session.language):
@@ -108,7 +111,7 @@ def save_draft(*, session: Session, position: int, answers: Mapping[str, Any]) -
 def _check(screen: Screen, answers: Mapping[str, Any], asked: Collection[str] | None) -> dict[str, Any]:
     if screen.kind == Screen.Kind.CONSENT:
         if answers.get("consent") not in ("yes", "no"):
-            raise AnswersRefusedError({"consent": "Choose whether you take part."})
+            raise AnswersRefusedError({"consent": ENGLISH["missing_consent"]})
         return {"consent": answers["consent"]}
     content = screen.item.content if screen.item else NO_CONTENT
     earlier = earlier_answers(screen)
@@ -118,7 +121,7 @@ def _check(screen: Screen, answers: Mapping[str, Any], asked: Collection[str] | 
         if not is_shown(question, earlier | values):
             continue
         if asked is not None and question.code not in asked:
-            errors[question.code] = "Your other answers lead to this question."
+            errors[question.code] = ENGLISH["led_here"]
             continue
         try:
             value = check_value(question, answers.get(question.code), content)
@@ -143,11 +146,10 @@ def _take_try(screen: Screen, answers: Mapping[str, Any], values: Mapping[str, A
         raise AnswersRefusedError(screen.refused.get("errors", {}))
     if not wrong or not left:
         return
-    again = "once" if left == 1 else f"{left} times"
-    sentence = f"This is not right. Read the instructions again; you can answer {again} more."
+    sentence = ENGLISH["not_understood_last" if left == 1 else "not_understood"]
     error = AnswersRefusedError(dict.fromkeys(wrong, sentence))
     unanswered = Screen.objects.filter(pk=screen.pk, answered_at=None, tries=screen.tries)
-    unanswered.update(tries=F("tries") + 1, refused=_refused(screen, answers, error))
+    unanswered.update(tries=F("tries") + 1, refused=_refused(screen, answers, error), draft={})
     raise error
 
 
@@ -168,18 +170,9 @@ def _as_sent(screen: Screen, answers: Mapping[str, Any]) -> dict[str, Any]:
     return {question.code: cut(answers[question.code]) for question in questions_of(screen) if question.code in answers}
 
 
-_MISSING = {
-    "text": "Write an answer.",
-    "number": "Write an answer.",
-    "rank": "Give the options their places.",
-    "best_worst": "Choose the best and the worst.",
-    "span": "Mark at least one passage.",
-}
-
-
 def _sentence(question: Any, value: Any, error: AnswerError) -> str:
     if not value:
-        return _MISSING.get(question.kind, "Choose an answer.")
+        return ENGLISH.get(f"missing_{question.kind}", ENGLISH["missing_choice"])
     return error.sentence
 
 

@@ -11,6 +11,7 @@ from studies.flow import OUTCOME, UNFINISHED, is_allowed
 from studies.models import Screen, Session
 from studies.services.laying_out import screens_before_place, screens_of_place
 from studies.services.places import deal_place, full_quota
+from studies.translating import translated
 
 Changes = dict[str, Any]  # of the session's fields; with a status the session ends
 Consequence = Callable[[Screen, Mapping[str, Any], datetime], Changes]
@@ -22,7 +23,7 @@ def _consent(screen: Screen, values: Mapping[str, Any], now: datetime) -> Change
         return {"status": Session.Status.NO_CONSENT}
     following = screens_before_place(session)[1:]
     Screen.objects.bulk_create(following)
-    version = hashlib.sha256(session.study.parsed_texts.consent.encode()).hexdigest()
+    version = hashlib.sha256(translated(session.study, screen.language).texts.consent.encode()).hexdigest()
     consented = {"consent_version": version, "consented_at": now}
     return consented if following else consented | _admit(session)
 

@@ -60,6 +60,15 @@ def enter_pilot(study: Study, *, token: str) -> Entered:
     return _find(study, digest) or _begin(study, digest, simulated=False, pilot=True)
 
 
+def set_language(*, session: Session, language: str) -> bool:
+    """Show the session's pages in this language from here on. False for one that the study does not have."""
+    if language not in session.study.languages:
+        return False
+    session.language = language
+    session.save(update_fields=["language"])
+    return True
+
+
 def _find(study: Study, digest: str) -> Entered | None:
     session = Session.objects.filter(study=study, person_digest=digest).first()
     return Entered(session, resumed=True) if session else None

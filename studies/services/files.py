@@ -32,6 +32,8 @@ class StudyFile(Frozen):
     design: Design
     demographics: list[dict[str, Any]] = []
     completion_codes: dict[Literal[Ending, "closed"], str] = {}
+    translations: dict[str, dict[str, Any]] = {}
+    filters: list[dict[str, Any]] | None = None
     platform: Literal["prolific", "none"] = "prolific"
 
 
@@ -59,6 +61,8 @@ def create_study_from_file(*, project: Project, data: Any, by: User | None) -> S
         design=data["design"],
         demographics=file.demographics,
         completion_codes=data.get("completion_codes"),
+        translations=file.translations,
+        filters=file.filters,
         platform=Study.Platform(file.platform),
         by=by,
     )

@@ -8,17 +8,11 @@ from django.db.models import QuerySet
 from django.db.models.fields.json import KeyTextTransform
 
 from materials.models import Item
-from materials.question_kinds import ChoiceQuestion, Option
 from materials.questions import draw_orders, is_shown
 from studies.dealing import deal_cell, deal_items
 from studies.flow import Step, steps_before_place, steps_of_place
 from studies.models import Screen, Session, Study
-
-PLATFORM_ID_QUESTION = ChoiceQuestion(
-    code="platform_id",
-    text="Is this your id?",
-    options=(Option(code="yes", text="Yes"), Option(code="no", text="No")),
-)
+from studies.translating import PLATFORM_ID_QUESTION
 
 
 def questions_of(screen: Screen) -> tuple[Any, ...]:

@@ -15,8 +15,10 @@ from materials.questions import QuestionError, option_codes
 from projects.models import Project, User
 from projects.services import audit
 from studies.design import Design, DesignError
+from studies.filters import DEFAULT_FILTERS, PLACED, Filter
 from studies.flow import OUTCOME
 from studies.models import Study
+from studies.translating import missing_words
 
 COMPLETION_CODE = re.compile(r"[A-Za-z0-9_-]{1,60}")
 
@@ -41,6 +43,8 @@ def create_study(
     design: Mapping[str, Any],
     demographics: Sequence[Mapping[str, Any]] = (),
     completion_codes: Mapping[str, str] | None = None,
+    translations: Mapping[str, Any] | None = None,
+    filters: Sequence[Mapping[str, Any]] | None = None,
     platform: Study.Platform = Study.Platform.PROLIFIC,
     by: User | None = None,
 ) -> Study:
@@ -59,6 +63,8 @@ def create_study(
         design=dict(design),
         demographics=list(demographics),
         completion_codes=dict(completion_codes or {}),
+        translations=dict(translations or {}),
+        filters=list(filters) if filters is not None else [entry.model_dump(mode="json") for entry in DEFAULT_FILTERS],
         platform=platform,
     )
     audit(project=project, user=by, action="study created", study=study.pk, name=str(study))
@@ -95,9 +101,9 @@ def close_study(*, study: Study, by: User | None) -> bool:
 def find_problems(study: Study) -> Iterator[str]:
     """A sentence for each thing that keeps the study from being opened."""
     try:
-        design, questions, _ = study.parsed_design, study.item_questions, study.parsed_texts
+        design, questions, _, _ = study.parsed_design, study.item_questions, study.parsed_texts, study.parsed_filters
         demographics = study.demographic_questions
-        pages = study.item_pages
+        pages, languages = study.item_pages, study.languages
     except (DesignError, QuestionError) as error:
         yield str(error)
         return
@@ -107,6 +113,10 @@ def find_problems(study: Study) -> Iterator[str]:
     yield from _page_problems(pages, questions, design.asked_on)
     yield from _people_problems(design, demographics)
     yield from _question_problems(design, demographics, questions)
+    yield from _filter_problems(study.parsed_filters, questions)
+    if len(set(languages)) < len(languages):
+        yield f"The study is written in {design.language}, so it needs no translation to it: take that one out."
+    yield from missing_words(study)
     if study.platform == Study.Platform.PROLIFIC:
         yield from _code_problems(study.completion_codes, design)
 
@@ -120,6 +130,7 @@ def _item_problems(study: Study, questions: Sequence[Any]) -> Iterator[str]:
     shown = [*design.item_template.item_fields, *(entry for level in levels for entry in level.item_fields)]
     fields = [*(entry.field for entry in shown), *design.balance_fields]
     fields += [design.relation.field] if design.relation else []
+    fields += [name for translation in study.parsed_translations.values() for name in translation.item_fields.values()]
     for misfit in missing_fields(study.dataset, questions, dict.fromkeys(fields)):
         yield f"{misfit}: add it to the item, or take it out of the design."
 
@@ -161,6 +172,12 @@ def _question_problems(design: Design, demographics: Sequence[Any], questions: S
     seen = Counter(question.code for question in (*demographics, *questions, *checks))
     for code in [code for code, times in seen.items() if times > 1]:
         yield f"Two questions of the study have the code {code}, about people, items or attention: rename one."
+
+
+def _filter_problems(filters: Sequence[Filter], questions: Sequence[Any]) -> Iterator[str]:
+    placed = [question.code for question in questions if question.kind in PLACED]
+    for code in [code for entry in filters for code in getattr(entry, "questions", ()) if code not in placed]:
+        yield f"The filters name {code}; straight-lining is seen in choices and scales about items, so take it out."
 
 
 def _code_problems(codes: Mapping[str, str], design: Design) -> Iterator[str]:

@@ -43,8 +43,12 @@ class _Reader(HTMLParser):
         self._reading: dict[str, str] = {}  # text that is being read -> the tag whose end ends it
         self._select = ""
         self._optional = False
+        self._in_template = False  # what only a script would show
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._in_template = self._in_template or tag == "template"
+        if self._in_template:
+            return
         given = {name: value or "" for name, value in attrs}
         classes = given.get("class", "").split()
         if tag == "main":
@@ -78,6 +82,8 @@ class _Reader(HTMLParser):
                 found.checked.append(given["value"])
 
     def handle_endtag(self, tag: str) -> None:
+        if tag == "template":
+            self._in_template = False
         self._reading = {text: end for text, end in self._reading.items() if end != tag}
         if tag == "select":
             self._select = ""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page
 
 MOST_SCREENS = 30
 RIGHT_ANSWER = "blue"  # of the demo's attention check
@@ -19,14 +19,20 @@ def screen(page: Page) -> str:
 def answer(page: Page) -> None:
     """Answer what must be answered, the attention check rightly, and send it."""
     if screen(page) == "consent":
-        page.get_by_role("button", name="I agree and take part").click()
+        send(page, page.get_by_role("button", name="I agree and take part"))
         return
     for group in page.locator("fieldset.choices:not(:has(.field-optional))").all():
         right = group.locator(f".choice:has([value={RIGHT_ANSWER}])")
         (right if screen(page) == "attention" else group.locator(".choice")).first.click()
     for select in page.locator("select").all():
         select.select_option(index=1)
-    page.locator("form[data-screen] button").click()
+    send(page)
+
+
+def send(page: Page, button: Locator | None = None) -> None:
+    """Click on the button, the form's where none is given, and wait for the page that comes next."""
+    with page.expect_event("load"):
+        (button or page.locator("form[data-screen] button")).click()
 
 
 def walk(page: Page, look: Look = lambda page: None, send: Look = answer) -> list[str]:

@@ -10,7 +10,7 @@ from protocols.pact.demo import STUDY_SLUG, load
 from responses.models import Response
 from studies.models import Session, Study
 from tests.conftest import PASSWORD
-from tests.e2e.participant import Look, answer, screen, walk
+from tests.e2e.participant import Look, answer, screen, send, walk
 
 PHONE = {"width": 360, "height": 740}
 DESK = {"width": 1280, "height": 800}
@@ -98,7 +98,7 @@ def answer_by_keys(page: Page) -> None:
         inside = page.evaluate(f"{FOCUSED}.form?.matches('[data-screen]') ? {FOCUSED}.type : ''")
         assert not inside or page.evaluate(OUTLINED), f"the focus on {inside} is not visible"
         if inside == "submit":
-            with page.expect_navigation():
+            with page.expect_event("load"):
                 page.keyboard.press("Enter")
             return
         if inside == "select-one":
@@ -188,7 +188,7 @@ def test_at_a_desk_the_scenario_stays(new_page: NewPage, study: Study) -> None:
 def test_back_and_reload_after_a_mended_mistake_are_pages(new_page: NewPage, study: Study, *, scripts: bool) -> None:
     page = new_page(viewport=PHONE, java_script_enabled=scripts)
     go_to_item(page, study)
-    page.locator("form[data-screen] button").click()
+    send(page)
     expect(page.get_by_text("There is a problem")).to_be_visible()
     page.reload()
     expect(page.get_by_text("There is a problem")).to_be_visible()

@@ -9,7 +9,8 @@ from projects.models import User
 from responses.models import Response
 from studies.models import Study
 from studies.services import open_study
-from tests.e2e.test_participant import answer, entry, fits, screen
+from tests.e2e.participant import answer, screen, send
+from tests.e2e.test_participant import entry, fits
 from tests.studies.conftest import draft  # noqa: F401 - a fixture
 
 NewPage = Callable[..., Page]
@@ -31,19 +32,17 @@ def choose(page: Page) -> None:
         group.locator(".choice").first.click()
 
 
-def send(page: Page) -> None:
-    page.locator("form[data-screen] button").click()
-
-
-def test_an_answer_waits_while_offline_and_arrives_once(page: Page, study: Study) -> None:
+def test_an_answer_waits_while_offline_and_arrives_once(new_page: NewPage, study: Study) -> None:
+    page = new_page(allow=["ERR_INTERNET_DISCONNECTED"])
     go_to_item(page, study)
     choose(page)
     page.context.set_offline(True)
-    send(page)
-    send(page)
-    expect(page.get_by_text("You are offline.")).to_be_visible()
+    button = page.locator("form[data-screen] button")
+    button.click()
+    button.click()
+    expect(page.get_by_text("There is no connection.")).to_be_visible()
     assert Response.objects.count() == 0
-    with page.expect_navigation():
+    with page.expect_event("load"):
         page.context.set_offline(False)
     expect(page.get_by_role("heading", level=1)).not_to_have_text("Situation 1 of 3")
     assert Response.objects.count() == 2
@@ -64,7 +63,7 @@ def test_a_double_click_sends_once(page: Page, study: Study) -> None:
 
     page.route("**/s/**", slow)
     page.on("request", note)
-    with page.expect_navigation():
+    with page.expect_event("load"):
         page.locator("form[data-screen] button").dblclick()
     assert len(posts) == 1
     expect(page.get_by_text("was stored already")).to_have_count(0)
