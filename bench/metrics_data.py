@@ -43,9 +43,14 @@ def plain_search(votes: Sequence[Sequence[Vote]], right_first: Sequence[bool]) -
         for subset in combinations(range(n), size):
             right = 0
             for row, first in zip(votes, right_first, strict=True):
-                cast = [row[preference] for preference in subset if row[preference] is not None]
-                margin = 2 * sum(cast) - len(cast)
-                right += margin > 0 or (margin == 0 and first and len(cast) > 0)
+                margin, voted = 0, False
+                for preference in subset:
+                    vote = row[preference]
+                    if vote is not None:
+                        margin += 1 if vote else -1
+                        voted = True
+                if margin > 0 or (margin == 0 and first and voted):
+                    right += 1
             if right > best:
                 best, found = right, []
             if right == best:

@@ -48,7 +48,7 @@ def checked_votes(votes: ArrayLike, right_first: ArrayLike) -> tuple[FloatArray,
     [True]
     """
     table = numbers(votes, what="The votes", ndim=2)
-    strange = ~(np.isnan(table) | (table == 0) | (table == 1))
+    strange = (table != 0) & (table != 1) & ~np.isnan(table)
     if strange.any():
         row, judge = np.argwhere(strange)[0]
         raise ValueError(
