@@ -18,7 +18,7 @@ from evaluation.metrics.flips import decision_flips, paired_answers
 from evaluation.metrics.items import follows_culture
 from evaluation.metrics.preference_types import preference_type
 from evaluation.metrics.rates import decision_conflict, decision_entropy
-from protocols.pact.decisions import CASE, DECISIONS, RUN, TEXTS
+from protocols.pact.decisions import CASE, DECISIONS, FAMILIES, RUN, TEXTS
 
 Tables = dict[str, pd.DataFrame]
 Run = tuple[Any, ...]
@@ -84,7 +84,6 @@ _BASELINE = "no_demo"
 _CONTRASTS = {"age": ("younger", "older"), "gender": ("female", "male")}
 _EXAMPLES = 8
 _TYPES_FILE = Path(__file__).parent / "data" / "preference_types.json"
-_FAMILY_NAMES = {"olmo": "OLMo", "deepseek": "DeepSeek", "gpt": "GPT"}
 
 
 def current_tables(decisions: pd.DataFrame) -> Tables:
@@ -104,38 +103,36 @@ def current_tables(decisions: pd.DataFrame) -> Tables:
 def appendix_tables(decisions: pd.DataFrame) -> Tables:
     """Demographic ablations, kinds of preference and contrasts by model, from the study's main runs.
 
-    Where no file is a main run, all are taken. Kinds of preference are those of the prompts with all demographics.
+    Where no file is a main run, all are taken. Kinds of preference are those of the prompts with all demographics, or of
+    all prompts where none has them.
     """
     rows = decisions[decisions["main"]] if decisions["main"].any() else decisions
-    rows = rows.assign(model=rows["model_family"].map(lambda name: _FAMILY_NAMES.get(name, name.capitalize())))
+    rows = rows.assign(model=rows["model_family"].replace(FAMILIES))
     rows = rows.join(_preference_kinds(rows))
     counts = decision_counts(rows, answer="eval_decision", **DECISIONS)
-    full = (
-        counts[counts["eval_demo_config"] == "full_demo"] if "full_demo" in set(counts["eval_demo_config"]) else counts
-    )
     config, demo = "eval_pref_config", "eval_demo_config"
+    full = counts[counts[demo] == "full_demo"]
     by_model = _ablation(counts, ["model"])
     by_config = _ablation(counts, ["model", config])
     leading = ["model", demo, config]
+    inventory = rows.groupby(["model", rows["path"].rename("file")]).size()
     examples = rows.drop_duplicates(["path", *TEXTS, "base_country", "scenario_type"])
+    examples = examples.sort_values("pref_type", kind="stable").groupby("pref_type").head(_EXAMPLES)
     shown = ["personal_preference", "cultural_expectation", "situation", "base_country", "scenario_type"]
     return {
-        "model_behavior_appendix_inventory": rows.groupby(["model", "path"])
-        .size()
-        .rename_axis(["model", "file"])
-        .reset_index(name="rows_read"),
+        "model_behavior_appendix_inventory": inventory.reset_index(name="rows_read"),
         "demo_ablation_model_rates": by_model.drop(columns=_DELTAS),
         "demo_ablation_model_deltas_vs_no_demo": by_model,
         "demo_ablation_by_pref_config_rates": by_config.drop(columns=_DELTAS)[[*leading, *_APPENDIX_RATES.values()]],
         "demo_ablation_by_pref_config_deltas_vs_no_demo": by_config[[*leading, *_APPENDIX_RATES.values(), *_DELTAS]],
         **{
-            f"preference_{kind}_{name}model_rates_full_demo": _kind_rates(full, [f"pref_{kind}", *by])
+            f"preference_{kind}_{name}model_rates_full_demo": _kind_rates(
+                counts if full.empty else full, [f"pref_{kind}", *by]
+            )
             for kind in ("strength", "type")
             for name, by in (("", []), ("by_pref_config_", [config]))
         },
-        "preference_type_examples": examples.sort_values("pref_type", kind="stable")
-        .groupby("pref_type")
-        .head(_EXAMPLES)[[*shown, "pref_type", "pref_strength"]],
+        "preference_type_examples": examples[[*shown, "pref_type", "pref_strength"]],
         "demographic_contrasts": pd.DataFrame(_contrasts(counts)),
     }
 

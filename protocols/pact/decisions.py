@@ -47,7 +47,9 @@ _CODES = {
 }
 _NOT_GIVEN = ("eval_demo_config", "eval_pref_config", *TEXTS)
 _DATASETS = ("cultureatlas", "normad")
-_FAMILIES = ("llama", "qwen", "olmo", "mistral", "deepseek", "gpt")
+FAMILIES = {
+    "llama": "Llama", "qwen": "Qwen", "olmo": "OLMo", "mistral": "Mistral", "deepseek": "DeepSeek", "gpt": "GPT"
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +152,7 @@ def _field(path: Path, rows: pd.DataFrame, own: str) -> pd.Series | str:
 def _described(stem: str, table: pd.DataFrame) -> dict[str, Any]:
     """What the study's file names say: data set, prompt, base or instruct, and the family of the model."""
     parts = re.split(r"[^a-z0-9]+", stem)
-    families = [family for family in _FAMILIES if any(part.startswith(family) for part in parts)]
+    families = [family for family in FAMILIES if any(part.startswith(family) for part in parts)]
     return {
         "dataset": next((name for name in _DATASETS if name in parts), parts[0]),
         "prompt_condition": _prompt(stem) if "balance" in stem else "nobalance",
