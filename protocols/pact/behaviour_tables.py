@@ -103,8 +103,8 @@ def current_tables(decisions: pd.DataFrame) -> Tables:
 def appendix_tables(decisions: pd.DataFrame) -> Tables:
     """Demographic ablations, kinds of preference and contrasts by model, from the study's main runs.
 
-    Where no file is a main run, all are taken. Kinds of preference are those of the prompts with all demographics, or of
-    all prompts where none has them.
+    Where no file is a main run, all are taken. Kinds of preference are those of the prompts with all demographics, or
+    of all prompts where none has them.
     """
     rows = decisions[decisions["main"]] if decisions["main"].any() else decisions
     rows = rows.assign(model=rows["model_family"].replace(FAMILIES))
