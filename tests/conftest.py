@@ -10,6 +10,7 @@ import pytest
 import redis
 from django.db import connection
 from django.test import Client, TransactionTestCase
+from hypothesis import settings as hypothesis_settings
 
 from config.processes import wait_until
 from materials.models import Dataset, Instrument, Item
@@ -40,6 +41,10 @@ LONGEST = (
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
 
+
+# No test fails because the machine is busy.
+hypothesis_settings.register_profile("any machine", deadline=None)
+hypothesis_settings.load_profile("any machine")
 
 # Django's flush truncates all tables, with a file for each and for each index, and makes its permissions anew.
 EMPTY = """

@@ -107,7 +107,7 @@ def test_what_is_not_usable_is_left_out_and_counted(answers):
     assert nothing.reason == nothing.factors["country"].reason == "there is no valid answer with all factors"
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(st.tuples(*[st.integers(0, 2)] * 3, st.integers(0, 1)), min_size=1, max_size=30))
 def test_no_deviance_rises_when_a_term_is_added(rows):
     frame = pd.DataFrame(rows, columns=["a", "b", "c", "follow"])

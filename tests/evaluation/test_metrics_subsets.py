@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.metrics.subsets import MOST_PREFERENCES, score_subsets, select_subsets
@@ -32,7 +32,6 @@ def selected(found):
     return [tuple(np.flatnonzero(members).tolist()) for members in found.subsets]
 
 
-@settings(deadline=None)
 @given(judged(), st.booleans())
 def test_the_search_finds_what_plain_loops_find(data, penalty):
     votes, first = data
@@ -51,7 +50,6 @@ def test_the_search_finds_what_plain_loops_find(data, penalty):
         assert selected(released) == selected(found)
 
 
-@settings(deadline=None)
 @given(judged())
 def test_scores_are_means_over_subsets(data):
     votes, first = data
