@@ -11,6 +11,8 @@ TEST_WORKERS ?= 3
 PY := .venv/bin/python
 # Modules are compiled when they are first imported: most of what the wheels hold never is.
 PIP := $(PY) -m pip install -qq --disable-pip-version-check --no-compile
+# And then kept compiled, also where the environment says otherwise: a run starts dozens of processes.
+unexport PYTHONDONTWRITEBYTECODE
 APPS := config projects materials responses llm annotation studies evaluation protocols
 NEEDS := Concord needs Python 3.11 or newer: install it, or name one as in `make demo PYTHON=/usr/bin/python3.12`.
 NO_VENV := $(PYTHON) cannot make virtual environments: install its venv module (Debian, Ubuntu: apt-get install python3-venv).
