@@ -70,7 +70,7 @@ def test_a_figure_is_rendered_once(settings: Any, tmp_path: Path, monkeypatch: p
 
 def test_a_figure_can_be_asked_for_by_many_at_once(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     settings.VAR_DIR = tmp_path
-    together = threading.Barrier(8)
+    together, spec = threading.Barrier(8), dots()
 
     def drawn(spec: dict[str, Any], format: str) -> bytes:
         together.wait()
@@ -79,7 +79,7 @@ def test_a_figure_can_be_asked_for_by_many_at_once(settings: Any, tmp_path: Path
     monkeypatch.setattr(figure_files, "render", drawn)
     with ThreadPoolExecutor(8) as pool:
         for _ in range(20):
-            found = list(pool.map(lambda _: figure_files.paper_file(dots(), "svg"), range(8)))
+            found = list(pool.map(lambda _: figure_files.paper_file(spec, "svg"), range(8)))
             assert found == [b"<svg/>" * 10_000] * 8
             assert [path.suffix for path in (tmp_path / "cache" / "figures").iterdir()] == [".svg"]
             next((tmp_path / "cache" / "figures").iterdir()).unlink()
