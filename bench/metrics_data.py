@@ -37,7 +37,7 @@ def judged_pairs(n_preferences: int, *, seed: int) -> tuple[list[list[Vote]], li
 
 def plain_search(votes: Sequence[Sequence[Vote]], right_first: Sequence[bool]) -> tuple[int, list[tuple[int, ...]]]:
     """The most rows that a subset gets right, and all subsets that do, by loops over subsets, rows and preferences."""
-    best, found = -1, []
+    best, found = -1, list[tuple[int, ...]]()
     n = len(votes[0])
     for size in range(1, n + 1):
         for subset in combinations(range(n), size):
