@@ -1,0 +1,126 @@
+"""How submissions stand on the platform, taken in from its interface, its CSV file and its messages."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from projects.crypto import encrypt, keyed_digest
+from projects.models import User
+from projects.services import audit
+from studies.models import PlatformIdentity, PlatformSubmission, Session, Study
+from studies.platform_news import NewsError, SubmissionNews, read_file, read_submission
+from studies.platform_words import GONE
+from studies.services.entry import person_digest
+from studies.services.platform_accounts import open_client
+from studies.services.places import give_back
+
+FIELDS = ("code", "started_at", "completed_at", "return_requested_at")
+
+
+@dataclass
+class Taken:
+    """What came of it: submissions read, new ones, changed ones, places given back, and what could not be read."""
+
+    read: int = 0
+    new: int = 0
+    changed: int = 0
+    given_back: int = 0
+    faults: list[str] = field(default_factory=list)
+
+
+def submission_digest(study: Study, submission_id: str) -> str:
+    return keyed_digest("submission", study.key, submission_id)
+
+
+def pull_submissions(*, study: Study) -> Taken:
+    """Ask the platform for all submissions of the study and take them in. Raises AccountError and PlatformError."""
+    asked_at = timezone.now()  # messages that come meanwhile are newer
+    news, faults = [], []
+    with open_client(study) as client:
+        for found in client.submissions(study.platform_study_id):
+            try:
+                news.append(read_submission(found))
+            except NewsError as error:
+                faults.append(f"A submission was left out: {error}.")
+    taken = take_in(study=study, news=news, at=asked_at)
+    taken.faults = faults
+    return taken
+
+
+def import_submissions(*, study: Study, content: bytes, by: User) -> Taken:
+    """Take in the CSV file of submissions that the platform offers for download, all or nothing.
+
+    Raises FileFaultsError with every fault by row.
+    """
+    taken = take_in(study=study, news=read_file(content), at=timezone.now())
+    audit(project=study.project, user=by, action="submissions imported", study=study.pk, submissions=taken.read)
+    return taken
+
+
+@transaction.atomic
+def take_in(*, study: Study, news: Iterable[SubmissionNews], at: datetime) -> Taken:
+    """Store how submissions stood at this time; places of people who returned or ran out of time are given back.
+
+    What is known of a later time stays as it is.
+    """
+    known = {found.submission_digest: found for found in PlatformSubmission.objects.filter(identity__study=study)}
+    taken, unchanged = Taken(), []
+    for said in news:
+        taken.read += 1
+        digest = submission_digest(study, said.submission_id)
+        found = known.get(digest)
+        if found is None:
+            taken.new += 1
+            found = known[digest] = note_submission(study, said.participant_id, said.submission_id)
+        values = {"status": said.status} | {name: value for name in FIELDS if (value := getattr(said, name))}
+        if all(getattr(found, name) == value for name, value in values.items()):
+            unchanged.append(found.pk)
+        elif set_status(found.pk, at=at, **values):
+            taken.changed += 1
+            taken.given_back += follow(found.identity, said.status)
+    _not_after(at).filter(pk__in=unchanged).update(status_at=at)
+    return taken
+
+
+def note_submission(study: Study, participant_id: str, submission_id: str) -> PlatformSubmission:
+    """Keep that the person has this submission, whether or not they have come."""
+    digest = person_digest(study, participant_id, simulated=False)
+    identity, _ = PlatformIdentity.objects.get_or_create(
+        study=study,
+        person_digest=digest,
+        defaults={
+            "participant_encrypted": encrypt(participant_id),
+            "session": Session.objects.filter(study=study, person_digest=digest).first(),
+        },
+    )
+    submission, _ = PlatformSubmission.objects.get_or_create(
+        identity=identity,
+        submission_digest=submission_digest(study, submission_id),
+        defaults={"submission_encrypted": encrypt(submission_id)},
+    )
+    return submission
+
+
+def set_status(pk: int, *, at: datetime, **values: Any) -> bool:
+    """Store how the submission stands since this time; False when something newer is known."""
+    return bool(_not_after(at).filter(pk=pk).update(status_at=at, **values))
+
+
+def _not_after(at: datetime) -> Any:
+    return PlatformSubmission.objects.filter(Q(status_at=None) | Q(status_at__lte=at))
+
+
+def follow(identity: PlatformIdentity, status: str) -> bool:
+    """Give the person's place back when all of their submissions are gone there; whether one was given back.
+
+    The platform sends somebody else for a rejected one too.
+    """
+    if status not in GONE or identity.session is None or identity.submissions.exclude(status__in=GONE).exists():
+        return False
+    timed_out = status == PlatformSubmission.Status.TIMED_OUT
+    return give_back(identity.session, Session.GivenBack.TIMED_OUT if timed_out else Session.GivenBack.RETURNED)
