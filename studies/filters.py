@@ -29,6 +29,7 @@ from materials.question_kinds import Code, Frozen
 from studies.design import DesignError
 
 FINISHED = ("AWAITING REVIEW", "APPROVED", "PARTIALLY APPROVED", "REJECTED")
+PLACED = ("choice", "pairwise", "scale")  # kinds of questions whose answers have a place on the page
 FREED = ("RETURNED", "TIMED-OUT")  # after these a person may come again with another submission
 
 
@@ -154,8 +155,8 @@ class TooFast(_Filter):
 
 
 class StraightLining(_Filter):
-    """Each of the questions (all choices and scales when none is named) was answered at least so many times, and always
-    in the same place on the page; where options come in a random order nobody does so by conviction.
+    """Each of the questions (all choices, pairs and scales when none is named) was answered at least so many times, and
+    always in the same place on the page; where options come in a random order nobody does so by conviction.
     """
 
     kind: Literal["straight_lining"] = "straight_lining"

@@ -177,7 +177,7 @@ def _question_problems(design: Design, demographics: Sequence[Any], questions: S
 def _filter_problems(filters: Sequence[Filter], questions: Sequence[Any]) -> Iterator[str]:
     placed = [question.code for question in questions if question.kind in PLACED]
     for code in [code for entry in filters for code in getattr(entry, "questions", ()) if code not in placed]:
-        yield f"The filters name {code}; straight-lining is seen in choices and scales about items, so take it out."
+        yield f"The filters name {code}, but straight-lining shows only in choices, pairs and scales about items."
 
 
 def _code_problems(codes: Mapping[str, str], design: Design) -> Iterator[str]:
