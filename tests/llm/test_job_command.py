@@ -350,7 +350,7 @@ def shell(*arguments: object, **environment: str) -> subprocess.Popen[str]:
 @pytest.mark.worker
 @pytest.mark.django_db(transaction=True)
 class TestProcess:
-    def test_ctrl_c_pauses_and_the_next_run_goes_on(self, jobs: JobMaker):
+    def test_ctrl_c_pauses_and_the_next_run_goes_on(self, jobs: JobMaker, capsys):
         with ScriptedModelServer(Script(latency_seconds=0.1)) as server:
             job = jobs.plan(jobs.endpoint(server, concurrency=4), n=120)
             process = shell("run", job.pk)
@@ -364,12 +364,11 @@ class TestProcess:
             asked = server.requests
             assert set(counts(job)) == {"ok", "pending"}
             assert counts(job)["ok"] == asked
-            process = shell("run", job.pk)
-            out, _ = process.communicate(timeout=60)
-            assert (process.returncode, out) == (0, "Done: 120 answered.\n")
+            run("run", job.pk)
+            assert capsys.readouterr().out == "Done: 120 answered.\n"
             assert server.requests == 120
 
-    def test_after_a_kill_only_calls_in_flight_are_asked_again(self, jobs: JobMaker):
+    def test_after_a_kill_only_calls_in_flight_are_asked_again(self, jobs: JobMaker, capsys):
         with ScriptedModelServer(Script(latency_seconds=0.1)) as server:
             job = jobs.plan(jobs.endpoint(server, concurrency=4), n=100)
             process = shell("run", job.pk, CONCORD_MODEL_LEASE_SECONDS="2")
@@ -377,8 +376,8 @@ class TestProcess:
             process.kill()
             process.communicate()
             assert 0 < answered(job) < 100
-            process = shell("run", job.pk, CONCORD_MODEL_LEASE_SECONDS="2")
-            assert process.communicate(timeout=60)[0] == "Done: 100 answered.\n"
+            run("run", job.pk)
+            assert capsys.readouterr().out == "Done: 100 answered.\n"
             assert server.requests <= 100 + 4 + 4 * 6
         assert counts(job) == {"ok": 100}
         assert Response.objects.count() == 100
