@@ -119,41 +119,37 @@ def test_it_serves_pages_and_ends_everything_on_ctrl_c(serve: Callable[..., Serv
 
 
 @LINUX
-def test_kill_9_leaves_nothing_behind_and_the_death_of_one_child_ends_all(serve: Callable[..., Served]) -> None:
-    first = serve()
-    first.wait_until_ready()
-    started = first.descendants()
-    first.process.kill()
-    first.process.wait()
-    assert _gone(started, 30)
-    second = serve()
-    assert second.wait_until_ready() < 120  # on a quiet machine about five seconds
+def test_a_kill_9_at_rest_and_at_work_and_the_death_of_one_child_leave_nothing_behind(
+    serve: Callable[..., Served],
+) -> None:
+    at_rest = serve()
+    at_rest.wait_until_ready()
+    _kill_and_see_all_end(at_rest, seconds=30)
 
-    started = second.descendants()
-    os.kill(int((second.var / "postgres" / "postmaster.pid").read_text().split("\n")[0]), signal.SIGKILL)
-    assert second.process.wait(40) == 1
-    assert "serve: PostgreSQL was ended by SIGKILL (log: " in second.output()
-    assert _gone(started, 3)
-
-
-@LINUX
-def test_kill_9_while_a_worker_is_busy_leaves_nothing_behind(serve: Callable[..., Served]) -> None:
-    served = serve(settings="tests.config.busy")
-    served.wait_until_ready()
-    addresses = dict(line.split("=", 1) for line in (served.var / "run" / "services.env").read_text().splitlines())
+    at_work = serve(settings="tests.config.busy")
+    assert at_work.wait_until_ready() < 120  # on a quiet machine about five seconds
+    addresses = dict(line.split("=", 1) for line in (at_work.var / "run" / "services.env").read_text().splitlines())
     with Celery(broker=addresses["REDIS_URL"], set_as_current=False) as sender:
         for _ in range(6):  # more than the worker has processes: some wait inside it
             sender.send_task("tests.config.busy.stay")
-    log = served.var / "log" / "worker.log"
+    log = at_work.var / "log" / "worker.log"
     assert wait_until(lambda: log.read_text().count("I stay") >= 2, 60), log.read_text()
+    _kill_and_see_all_end(at_work, seconds=15)
+
+    last = serve()
+    last.wait_until_ready()
+    started = last.descendants()
+    os.kill(int((last.var / "postgres" / "postmaster.pid").read_text().split("\n")[0]), signal.SIGKILL)
+    assert last.process.wait(40) == 1
+    assert "serve: PostgreSQL was ended by SIGKILL (log: " in last.output()
+    assert _gone(started, 3)
+
+
+def _kill_and_see_all_end(served: Served, *, seconds: float) -> None:
     started = served.descendants()
     served.process.kill()
     served.process.wait()
-    assert _gone(started, 15), _commands(started)
-    again = serve()
-    again.wait_until_ready()
-    again.process.send_signal(signal.SIGTERM)
-    assert again.process.wait(40) == 0
+    assert _gone(started, seconds), _commands(started)
 
 
 def _commands(pids: set[int]) -> list[str]:
