@@ -1,16 +1,16 @@
 """Forms of the researcher's side of labelling."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from django import forms
 from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.forms import BoundField
 
 from annotation.models import Assignment, KnownAnswer, LabelMember, LabelProject
 from annotation.suggestions import model_name, models_answering
+from materials.field_lines import HELP, read_field_lines
 from materials.models import Dataset, Instrument, Item
+from projects.form_sections import Section, sections_of
 from projects.models import Project, Role, User
 from responses.models import Respondent, RespondentKind
 
@@ -23,7 +23,6 @@ MATERIAL_SECTIONS = (
     ("Guidelines", "", ("guidelines",)),
     ("How often, in which order", "", ("overlap", "calibration_size", "calibration_overlap", "order", "seed")),
 )
-MARKDOWN = "(Markdown)"  # at the end of a line that names a field to show
 EXAMPLE = "example"  # of the guidelines, beside the purposes of known answers
 SETTING_SECTIONS = (
     ("Who labels", "", ("members_only", "cap", "break_every", "lease_minutes")),
@@ -38,19 +37,6 @@ SETTING_SECTIONS = (
         ("suggestions_of", "suggestions"),
     ),
 )
-
-
-@dataclass(frozen=True)
-class Section:
-    """Some fields of the form under one title, with a sentence about them."""
-
-    title: str
-    about: str
-    fields: list[BoundField]
-
-    @property
-    def wrong(self) -> bool:
-        return any(field.errors for field in self.fields)
 
 
 def faults_of(form: forms.Form) -> str:
@@ -138,10 +124,7 @@ class SettingsForm(forms.ModelForm):
         self.fields["suggestions_of"].queryset = models  # type: ignore[attr-defined]
 
     def settings(self) -> list[Section]:
-        return self._sections(SETTING_SECTIONS)
-
-    def _sections(self, sections: Sequence[tuple[str, str, Sequence[str]]]) -> list[Section]:
-        return [Section(title, about, [self[name] for name in names]) for title, about, names in sections]
+        return sections_of(self, SETTING_SECTIONS)
 
     def clean_pass_mark(self) -> float | None:
         mark = self.cleaned_data["pass_mark"]
@@ -179,9 +162,7 @@ class LabelProjectForm(SettingsForm):
         label="Fields to show",
         required=False,
         widget=forms.Textarea(attrs={"rows": 4}),
-        help_text="One field of the item a line, with its heading after a colon, for example “scenario: Scenario”. "
-        "“(Markdown)” at its end shows its texts as Markdown, with code and formulas. "
-        "Empty shows every field but the items' ids.",
+        help_text=f"{HELP} Empty shows every field but the items' ids.",
     )
 
     class Meta(SettingsForm.Meta):
@@ -211,18 +192,10 @@ class LabelProjectForm(SettingsForm):
             self.initial.setdefault(name, newest.order_by("-pk").values_list("pk", flat=True).first())
 
     def material(self) -> list[Section]:
-        return self._sections(MATERIAL_SECTIONS)
+        return sections_of(self, MATERIAL_SECTIONS)
 
     def clean_fields_shown(self) -> list[Any]:
-        chosen: list[Any] = []
-        for line in filter(str.strip, self.cleaned_data["fields_shown"].splitlines()):
-            plain = line.strip().removesuffix(MARKDOWN)
-            name, _, label = (part.strip() for part in plain.partition(":"))
-            entry = {"label": label} if label else {}
-            if plain != line.strip():
-                entry["format"] = "markdown"
-            chosen.append({"field": name, **entry} if entry else name)
-        return chosen
+        return read_field_lines(self.cleaned_data["fields_shown"])
 
     def clean(self) -> dict[str, Any]:
         data = super().clean()

@@ -6,10 +6,10 @@ from typing import Any
 from materials.questions import QuestionError, parse_questions
 
 
-def read_questions(text: str) -> list[dict[str, Any]]:
-    """The list of questions, complete with defaults. Raises QuestionError with every fault and its place."""
+def read_json(text: str) -> Any:
+    """The data that the text holds. Raises QuestionError with the place of the fault."""
     try:
-        data = json.loads(text)
+        return json.loads(text)
     except json.JSONDecodeError as error:
         what = f"this is not JSON ({error.msg[:1].lower()}{error.msg[1:]})"
         raise QuestionError(f"Line {error.lineno}, column {error.colno}: {what}.") from error
@@ -17,7 +17,11 @@ def read_questions(text: str) -> list[dict[str, Any]]:
         raise QuestionError("The JSON holds a number that is too long.") from error
     except RecursionError as error:
         raise QuestionError("The JSON is nested too deeply.") from error
-    questions: list[dict[str, Any]] = parse_questions(data).model_dump(mode="json")["questions"]
+
+
+def read_questions(text: str) -> list[dict[str, Any]]:
+    """The list of questions, complete with defaults. Raises QuestionError with every fault and its place."""
+    questions: list[dict[str, Any]] = parse_questions(read_json(text)).model_dump(mode="json")["questions"]
     for number, question in enumerate(questions, start=1):
         if "\\u0000" in json.dumps(question).replace("\\\\", ""):
             raise QuestionError(f"Question {number} holds a NUL character, which cannot be stored; remove it.")
