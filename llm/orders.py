@@ -1,12 +1,13 @@
 """The orders in which a call shows the options of its questions.
 
-Pure code. Only questions whose instrument lets their options change places (`randomise`) take part; a tie stays last.
+Pure code. Only questions whose instrument lets their options change places (`randomise`) take part; a tie and what
+stands apart stay last.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
-from materials.questions import TIE, draw_orders, option_codes
+from materials.questions import draw_orders, last_codes, option_codes
 
 Orders = dict[str, list[str]]
 
@@ -42,8 +43,9 @@ def _variant(question: Any, rule: str, variant: int) -> list[str]:
     else:
         start = variant % len(codes)
         shown = codes[start:] + codes[:start]
-    return shown + [code for code in option_codes(question) if code == TIE]
+    return shown + last_codes(question)
 
 
 def _codes(question: Any) -> list[str]:
-    return [code for code in option_codes(question) if code != TIE]
+    last = last_codes(question)
+    return [code for code in option_codes(question) if code not in last]

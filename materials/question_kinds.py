@@ -14,13 +14,17 @@ class Frozen(BaseModel):
 
 
 class Option(Frozen):
-    """One answer to choose. Its text is fixed (`text`) or taken from a field of the item (`text_field`)."""
+    """One answer to choose. Its text is fixed (`text`) or taken from a field of the item (`text_field`).
+
+    One that stands `apart`, such as "I prefer not to say", stays at the end of every order and excludes all others.
+    """
 
     code: OptionCode
     text: str = ""
     text_field: str = ""
     hotkey: str = Field(default="", max_length=1)
     help: str = ""
+    apart: bool = False
 
     @model_validator(mode="after")
     def _has_one_text(self) -> "Option":

@@ -119,6 +119,8 @@ def _faults_between(questions: Iterable[Any]) -> Iterator[str]:
         elif earlier and seen[earlier] in NOT_ONE_VALUE:
             yield f"{question.code} cannot depend on {earlier}, a {seen[earlier]} question"
         codes = [option.code for option in getattr(question, "options", ())]
+        if question.kind in ("rank", "best_worst") and apart_codes(question):
+            yield f"{question.code} puts its options in order, so none of them can stand apart"
         if len(set(codes)) != len(codes):
             yield f"{question.code} has two options with the same code"
         seen[question.code] = question.kind
@@ -152,6 +154,17 @@ def option_label(question: Any, code: str, content: Mapping[str, Any]) -> str:
     if isinstance(question, ScaleQuestion):
         return question.labels[int(code) - question.minimum] if question.labels else code
     return next(str(option.label(content)) for option in question.options if option.code == code)
+
+
+def apart_codes(question: Any) -> set[str]:
+    """The options that exclude all others."""
+    return {option.code for option in getattr(question, "options", ()) if option.apart}
+
+
+def last_codes(question: Any) -> list[str]:
+    """The options that stay at the end in every order: a tie, and those that stand apart."""
+    apart = apart_codes(question)
+    return [code for code in option_codes(question) if code == TIE or code in apart]
 
 
 def counted(question: Any, value: Any) -> list[str]:
@@ -204,10 +217,11 @@ def draw_orders(questions: Sequence[Any], *, key: str) -> dict[str, list[str]]:
         if group in by_group and set(by_group[group]) == set(option_codes(question)):
             orders[question.code] = list(by_group[group])
             continue
-        codes = [code for code in option_codes(question) if code != TIE]
+        last = last_codes(question)
+        codes = [code for code in option_codes(question) if code not in last]
         seed = hashlib.sha256(f"{key}/{group or question.code}".encode()).digest()
         random.Random(seed).shuffle(codes)
-        codes += [code for code in option_codes(question) if code == TIE]
+        codes += last
         orders[question.code] = codes
         if group:
             by_group[group] = codes
@@ -264,6 +278,11 @@ def _check_multi(question: MultiQuestion, value: Any) -> list[str]:
     if not isinstance(value, list | tuple):
         raise AnswerError(question.code, "give a list of options.")
     chosen = {_check_choice(question, entry) for entry in value}
+    if apart := chosen & apart_codes(question):
+        if len(chosen) > 1:
+            words = option_label(question, min(apart), NO_CONTENT)
+            raise AnswerError(question.code, f"choose either {words!r} or other options.")
+        return list(apart)
     highest = question.maximum if question.maximum is not None else len(question.options)
     lowest = max(question.minimum, 1 if question.required else 0)
     if not lowest <= len(chosen) <= highest:

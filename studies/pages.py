@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation.trans_real import parse_accept_lang_header
 
 from materials.presentation import ends_of, field_value, given_places, limits_of, places_of
-from materials.questions import TIE, draw_orders, option_codes, option_label
+from materials.questions import TIE, apart_codes, draw_orders, option_codes, option_label
 from materials.rich_text import render_rich_text
 from projects.markdown import render_markdown
 from responses.showing import value_text
@@ -39,6 +39,7 @@ class Choice:
     label: str
     help: str = ""
     given: tuple[str, ...] = ()  # its places, where each option has one
+    apart: bool = False  # from the other options
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,7 @@ def _field(
     error: str = "",
     show_if: str = "",
 ) -> FormField:
-    codes = order or list(option_codes(question))
+    codes, apart = order or list(option_codes(question)), apart_codes(question)
     options = [
         Choice(
             code,
@@ -156,6 +157,7 @@ def _field(
             else option_label(question, code, content),
             _option_help(question, code),
             given_places(question, code, given),
+            code in apart,
         )
         for code in codes
     ]

@@ -247,6 +247,8 @@ def missing_words(study: "Study") -> Iterator[str]:
                 for level in factor.levels
                 if level.text and not own.get(level.code)
             ]
+        headed = [entry.field for entry in study.parsed_design.item_template.item_fields if entry.label]
+        places += [f"headings > {field}" for field in headed if not translation.headings.get(field)]
         if places:
             more = f" and {len(places) - MOST_NAMED} more" if len(places) > MOST_NAMED else ""
             shown = ", ".join(places[:MOST_NAMED]) + more
@@ -261,7 +263,7 @@ def _missing_in(question: Any, translation: Translation) -> Iterator[str]:
         fixed = not getattr(option, "text_field", "") or option.text_field not in translation.item_fields
         if fixed and not words.options.get(option.code):
             yield f"{question.code} > options > {option.code}"
-    for name in ("low_label", "high_label"):
+    for name in ("help", "reason", "low_label", "high_label"):
         if getattr(question, name, "") and not getattr(words, name):
             yield f"{question.code} > {name}"
     if question.kind == "scale" and len(words.labels) != len(question.labels):

@@ -19,7 +19,7 @@ def screen(page: Page) -> str:
 def answer(page: Page) -> None:
     """Answer what must be answered, the attention check rightly, and send it."""
     if screen(page) == "consent":
-        send(page, page.get_by_role("button", name="I agree and take part"))
+        send(page, page.locator("[name=consent][value=yes]"))
         return
     for group in page.locator("fieldset.choices:not(:has(.field-optional))").all():
         right = group.locator(f".choice:has([value={RIGHT_ANSWER}])")

@@ -205,3 +205,25 @@ def test_labels_come_from_the_item():
         "Y",
         "Both equally",
     ]
+
+
+def test_an_option_apart_stays_last_and_excludes_all_others():
+    silent = {"code": "silent", "text": "I prefer not to say", "apart": True}
+    (question,) = parse_questions(
+        [
+            {
+                "kind": "multi",
+                "code": "which",
+                "text": "?",
+                "options": [silent, *options("a", "b", "c")],
+                "randomise": True,
+                "minimum": 2,
+            }
+        ]
+    ).questions
+    assert {draw_orders([question], key=str(draw))["which"][-1] for draw in range(20)} == {"silent"}
+    assert check_value(question, ["silent"]) == ["silent"]
+    with pytest.raises(AnswerError, match="choose either 'I prefer not to say' or other options"):
+        check_value(question, ["a", "b", "silent"])
+    with pytest.raises(QuestionError, match="none of them can stand apart"):
+        parse_questions([{"kind": "rank", "code": "order", "text": "?", "options": [silent, *options("a")]}])
