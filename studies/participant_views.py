@@ -30,6 +30,8 @@ from studies.pages import (
 )
 from studies.paradata import read_paradata
 from studies.pilot import PARAMETER, is_pilot
+from studies.platform_api import PlatformError
+from studies.platform_signatures import SignatureError
 from studies.services import (
     AnswersRefusedError,
     Entered,
@@ -43,11 +45,13 @@ from studies.services import (
     submit_screen,
 )
 from studies.services.entry import usable_id
+from studies.services.platform_entry import check_signed_entry, session_of_browser
 from studies.simulation import is_simulated
 from studies.translating import ENGLISH, Translated, Translation, choose_language, translated
 
 COOKIE = "session_key"
 COOKIE_SECONDS = 30 * 24 * 60 * 60
+PLATFORM_IDS = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
 PROLIFIC_RETURN = "https://app.prolific.com/submissions/complete?"
 
 
@@ -71,6 +75,10 @@ def participant_entry(request: HttpRequest, key: str) -> HttpResponse:
         entered = _enter_pilot(request, study) if pilot else _enter(request, study, simulated=simulated)
     except StudyNotOpenError:
         return _say_closed(request, study)
+    except SignatureError:
+        return _say(request, study, "not_signed", status=403)
+    except PlatformError:
+        return _say(request, study, "not_checked", status=503)
     if entered is None:
         return _say(request, study, "begin", token=new_key()) if pilot else _say_how_to_enter(request, study)
     _choose_language(request, study, entered.session)
@@ -104,16 +112,30 @@ def _enter_pilot(request: HttpRequest, study: Study) -> Entered | None:
 
 
 def _enter(request: HttpRequest, study: Study, *, simulated: bool) -> Entered | None:
-    """None when the request does not say who comes."""
+    """None when the request does not say who comes. Raises SignatureError and PlatformError where links are signed."""
     participant = usable_id(request.GET.get("PROLIFIC_PID"))
     submission = usable_id(request.GET.get("SESSION_ID"))
     if study.platform == Study.Platform.PROLIFIC and participant and submission:
+        if study.signed_entry and not simulated:
+            cookie = usable_id(request.COOKIES.get(COOKIE))
+            if begun := session_of_browser(study, session_key=cookie, participant_id=participant):
+                return Entered(begun, resumed=True)
+            _check_signed(request, study)
         return enter(study, participant_id=participant, submission_id=submission, simulated=simulated)
     if study.platform == Study.Platform.NONE and request.method == "POST":
         token = usable_id(request.POST.get("token"))
         return enter_without_platform(study, token=token, simulated=simulated) if token else None
     known = Session.objects.filter(study=study, key=usable_id(request.COOKIES.get(COOKIE))).first()
     return Entered(known, resumed=True) if known else None
+
+
+def _check_signed(request: HttpRequest, study: Study) -> None:
+    check_signed_entry(
+        study,
+        token=str(request.GET.get("prolific_token", "")),
+        address=request.build_absolute_uri(request.path),
+        query={name: str(request.GET[name]) for name in PLATFORM_IDS if name in request.GET},
+    )
 
 
 def _say_how_to_enter(request: HttpRequest, study: Study) -> HttpResponse:

@@ -91,6 +91,7 @@ CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "llm.tasks.sweep", "schedule": 15.0},
     "sweep imports": {"task": "materials.tasks.sweep", "schedule": 60.0},
     "give back places": {"task": "studies.tasks.give_back_places", "schedule": 60.0},
+    "pull submissions": {"task": "studies.tasks.pull_open_studies", "schedule": 600.0},
 }
 
 AUTH_USER_MODEL = "projects.User"

@@ -43,7 +43,12 @@ def enter(study: Study, *, participant_id: str, submission_id: str, simulated: b
     Raises StudyNotOpenError for somebody new when the study is not open. Who has started may always come back.
     """
     digest = person_digest(study, participant_id, simulated=simulated)
-    return _find(study, digest) or _begin(study, digest, simulated, participant_id, submission_id)
+    found = _find(study, digest)
+    if found is None:
+        return _begin(study, digest, simulated, participant_id, submission_id)
+    if identity := PlatformIdentity.objects.filter(session=found.session).first():
+        keep_submission(identity, submission_id)
+    return found
 
 
 def enter_without_platform(study: Study, *, token: str, simulated: bool = False) -> Entered:
@@ -96,16 +101,37 @@ def _begin(
     session = Session.objects.create(study=study, person_digest=digest, simulated=simulated, pilot=pilot, number=number)
     Screen.objects.create(session=session, position=0, kind=Screen.Kind.CONSENT)
     if participant_id:
-        identity = PlatformIdentity.objects.create(
-            study=study, session=session, person_digest=digest, participant_encrypted=encrypt(participant_id)
-        )
+        identity = keep_identity(study, digest, participant_id, session)
         if submission_id:
-            PlatformSubmission.objects.create(
-                identity=identity,
-                submission_digest=keyed_digest("submission", study.key, submission_id),
-                submission_encrypted=encrypt(submission_id),
-            )
+            keep_submission(identity, submission_id)
     return Entered(session, resumed=False)
+
+
+def keep_identity(study: Study, digest: str, participant_id: str, session: Session | None) -> PlatformIdentity:
+    """Who the person is there, with their session here if there is one: the platform may name them before they come."""
+    identity, _ = PlatformIdentity.objects.get_or_create(
+        study=study,
+        person_digest=digest,
+        defaults={"session": session, "participant_encrypted": encrypt(participant_id)},
+    )
+    if session and identity.session_id is None:
+        identity.session = session
+        identity.save(update_fields=["session"])
+    return identity
+
+
+def keep_submission(identity: PlatformIdentity, submission_id: str) -> PlatformSubmission:
+    """The person's submission with this id, new or known. One who comes again may come with another."""
+    submission, _ = PlatformSubmission.objects.get_or_create(
+        identity=identity,
+        submission_digest=submission_digest(identity.study, submission_id),
+        defaults={"submission_encrypted": encrypt(submission_id)},
+    )
+    return submission
+
+
+def submission_digest(study: Study, submission_id: str) -> str:
+    return keyed_digest("submission", study.key, submission_id)
 
 
 def id_ending(session: Session) -> str:

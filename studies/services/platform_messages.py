@@ -10,7 +10,8 @@ from projects.crypto import decrypt
 from studies.models import PlatformAccount, PlatformEvent, PlatformSubmission
 from studies.platform_news import NewsError, read_status
 from studies.platform_signatures import SignatureError, check_message, read_seconds
-from studies.services.platform_sync import follow, set_status, submission_digest
+from studies.services.entry import submission_digest
+from studies.services.platform_sync import follow, set_status
 
 STATUS_CHANGE = "submission.status.change"
 

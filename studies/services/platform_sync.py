@@ -5,20 +5,25 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from celery import current_app
+from django.core.cache import cache
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from projects.crypto import encrypt, keyed_digest
+from projects.crypto import DecryptionError
 from projects.models import User
 from projects.services import audit
 from studies.models import PlatformIdentity, PlatformSubmission, Session, Study
+from studies.platform_api import PlatformError
 from studies.platform_news import NewsError, SubmissionNews, read_file, read_submission
 from studies.platform_words import GONE
-from studies.services.entry import person_digest
-from studies.services.platform_accounts import open_client
+from studies.services.entry import keep_identity, keep_submission, person_digest, submission_digest
 from studies.services.places import give_back
+from studies.services.platform_accounts import AccountError, open_client
 
+PULL = "studies.tasks.pull_submissions"
+PULLED = "studies:pulled:{}"
 FIELDS = ("code", "started_at", "completed_at", "return_requested_at")
 
 
@@ -32,9 +37,38 @@ class Taken:
     given_back: int = 0
     faults: list[str] = field(default_factory=list)
 
+    def __str__(self) -> str:
+        came = f"{self.new} new, {self.changed} changed, {self.given_back} places given back"
+        return " ".join([f"{self.read} submissions read: {came}.", *self.faults[:5]])
 
-def submission_digest(study: Study, submission_id: str) -> str:
-    return keyed_digest("submission", study.key, submission_id)
+
+def connected_studies() -> QuerySet[Study]:
+    """The studies of which the platform can be asked."""
+    return (
+        Study.objects.exclude(platform_study_id="")
+        .filter(platform_account__isnull=False)
+        .select_related("platform_account")
+    )
+
+
+def ask_for_pull(study: Study) -> None:
+    """Have the workers ask the platform; by name, because services do not import tasks."""
+    current_app.send_task(PULL, [study.pk])
+
+
+def pull_and_note(study: Study) -> None:
+    """Pull, and keep for the page what came of it."""
+    try:
+        text, worked = str(pull_submissions(study=study)), True
+    except (AccountError, PlatformError, DecryptionError) as error:
+        text, worked = str(error), False
+    cache.set(PULLED.format(study.pk), {"at": timezone.now(), "text": text, "worked": worked}, timeout=None)
+
+
+def last_pull(study: Study) -> dict[str, Any] | None:
+    """`at`, `text` and `worked` of the last time the platform was asked, None when that is not known."""
+    found: dict[str, Any] | None = cache.get(PULLED.format(study.pk))
+    return found
 
 
 def pull_submissions(*, study: Study) -> Taken:
@@ -68,42 +102,32 @@ def take_in(*, study: Study, news: Iterable[SubmissionNews], at: datetime) -> Ta
 
     What is known of a later time stays as it is.
     """
-    known = {found.submission_digest: found for found in PlatformSubmission.objects.filter(identity__study=study)}
-    taken, unchanged = Taken(), []
+    stored = PlatformSubmission.objects.filter(identity__study=study).select_related("identity__session")
+    known = {found.submission_digest: found for found in stored}
+    taken, unchanged, changed = Taken(), [], []
     for said in news:
         taken.read += 1
         digest = submission_digest(study, said.submission_id)
         found = known.get(digest)
         if found is None:
             taken.new += 1
-            found = known[digest] = note_submission(study, said.participant_id, said.submission_id)
+            found = known[digest] = _note(study, said)
         values = {"status": said.status} | {name: value for name in FIELDS if (value := getattr(said, name))}
         if all(getattr(found, name) == value for name, value in values.items()):
             unchanged.append(found.pk)
         elif set_status(found.pk, at=at, **values):
-            taken.changed += 1
-            taken.given_back += follow(found.identity, said.status)
+            changed.append((found.identity, said.status))
     _not_after(at).filter(pk__in=unchanged).update(status_at=at)
+    taken.changed = len(changed)
+    # After all are stored: somebody who returned one submission may have another.
+    taken.given_back = sum(follow(identity, status) for identity, status in changed)
     return taken
 
 
-def note_submission(study: Study, participant_id: str, submission_id: str) -> PlatformSubmission:
-    """Keep that the person has this submission, whether or not they have come."""
-    digest = person_digest(study, participant_id, simulated=False)
-    identity, _ = PlatformIdentity.objects.get_or_create(
-        study=study,
-        person_digest=digest,
-        defaults={
-            "participant_encrypted": encrypt(participant_id),
-            "session": Session.objects.filter(study=study, person_digest=digest).first(),
-        },
-    )
-    submission, _ = PlatformSubmission.objects.get_or_create(
-        identity=identity,
-        submission_digest=submission_digest(study, submission_id),
-        defaults={"submission_encrypted": encrypt(submission_id)},
-    )
-    return submission
+def _note(study: Study, said: SubmissionNews) -> PlatformSubmission:
+    digest = person_digest(study, said.participant_id, simulated=False)
+    session = Session.objects.filter(study=study, person_digest=digest).first()
+    return keep_submission(keep_identity(study, digest, said.participant_id, session), said.submission_id)
 
 
 def set_status(pk: int, *, at: datetime, **values: Any) -> bool:
@@ -111,7 +135,7 @@ def set_status(pk: int, *, at: datetime, **values: Any) -> bool:
     return bool(_not_after(at).filter(pk=pk).update(status_at=at, **values))
 
 
-def _not_after(at: datetime) -> Any:
+def _not_after(at: datetime) -> QuerySet[PlatformSubmission]:
     return PlatformSubmission.objects.filter(Q(status_at=None) | Q(status_at__lte=at))
 
 

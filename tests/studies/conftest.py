@@ -1,16 +1,20 @@
 """A small study of the demo's shape: consent, about you, instructions, scenarios with linked questions, a check."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.test import Client
 
 from studies.models import Session, Study
+from studies.platform_api import PlatformClient
 from studies.services import create_study, open_study
+from studies.services.platform_accounts import connect_study, save_account
 from studies.walk.forms import Page, read_page
+from tests.studies.platform_server import SECRET, STUDY, TOKEN, PlatformServer
 
 ACTIONS = [{"code": "culture", "text_field": "option_culture"}, {"code": "preference", "text_field": "option_personal"}]
 LINKED = {"kind": "choice", "options": ACTIONS, "randomise": True, "order_group": "action"}
@@ -175,3 +179,21 @@ class Participant:
 @pytest.fixture
 def participant(study) -> Participant:
     return Participant(study)
+
+
+@pytest.fixture
+def platform() -> Iterator[PlatformServer]:
+    cache.clear()
+    with PlatformServer() as server:
+        yield server
+
+
+@pytest.fixture
+def connected(study, platform, monkeypatch) -> Study:
+    """The open study, connected to the server on loopback; nobody waits."""
+    account = save_account(project=study.project, name="Lab", token=TOKEN, webhook_secret=SECRET)
+    account.base_url = platform.base_url
+    account.save()
+    connect_study(study=study, account=account, platform_study_id=STUDY, signed_entry=False, by=None)
+    monkeypatch.setattr(PlatformClient.__init__, "__kwdefaults__", {"wait": lambda seconds: None})
+    return study
