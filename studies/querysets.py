@@ -43,21 +43,22 @@ class SessionQuerySet(models.QuerySet["Session"]):
         return self.filter(**same, place__isnull=False, given_back_at=None)
 
     def funnel(self, now: datetime | None = None) -> dict[bool, dict[str, Any]]:
-        """For people (False) and simulated people (True): how many entered, consented, ended in each way, run or left,
-        and the median minutes of those who completed (None without any). Two groups, one query.
+        """For people (False) and simulated people (True): how many entered, consented, ended in each way, finished
+        late, run, left or returned, and the median minutes of those who completed (None without any). One query.
         """
         recently = (now or timezone.now()) - LEFT_AFTER
         active = Exists(self.model.objects.filter(pk=OuterRef("pk"), screens__shown_at__gte=recently))
         started, moving = Q(status="started"), Q(active=True) | Q(started_at__gte=recently)
+        endings = {name: Count("pk", filter=Q(status=name)) for name in self.model.Status.values if name != "started"}
         rows = (
             self.annotate(active=active)
             .values("simulated")
             .annotate(
                 entered=Count("pk"),
                 consented=Count("pk", filter=Q(consented_at__isnull=False)),
-                completed=Count("pk", filter=Q(status="completed")),
-                failed_attention=Count("pk", filter=Q(status="failed_attention")),
-                no_consent=Count("pk", filter=Q(status="no_consent")),
+                finished_late=Count("pk", filter=Q(status="completed", given_back_at__lt=F("finished_at"))),
+                returned=Count("pk", filter=Q(given_back_why="returned")),
+                **endings,
                 running=Count("pk", filter=started & moving),
                 left=Count("pk", filter=started & ~moving),
                 seconds=MedianSeconds(F("finished_at") - F("started_at"), filter=Q(status="completed")),
@@ -78,8 +79,8 @@ class SessionQuerySet(models.QuerySet["Session"]):
         return counts
 
     def item_counts(self) -> dict[int, dict[bool, int]]:
-        """How often each item's screen was answered, by item id, people (False) and simulated people (True)."""
-        answered = Count("screens", filter=Q(screens__answered_at__isnull=False))
+        """How many answered something about each item, by item id, people (False) and simulated people (True)."""
+        answered = Count("pk", distinct=True, filter=Q(screens__answered_at__isnull=False))
         rows = self.filter(screens__item__isnull=False).values_list("screens__item", "simulated").annotate(n=answered)
         counts: dict[int, dict[bool, int]] = {}
         for item, simulated, n in rows:

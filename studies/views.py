@@ -4,39 +4,32 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.db.models import Value
-from django.db.models.fields.json import KeyTextTransform
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
+from django_htmx.middleware import HtmxDetails
 
 from materials.content import ordered
 from materials.forms import InstrumentForm
 from materials.item_parts import item_parts
-from materials.models import Instrument, Item
+from materials.models import Instrument
 from materials.querysets import item_for_preview
 from materials.questions import QuestionError, span_fields, text_fields
 from projects.access import MANAGERS, READERS, MemberRequest, project_view
 from projects.models import Project
 from studies.design import DesignError
-from studies.models import Session, Study
+from studies.live import live_context
+from studies.models import Study
 from studies.pages import ScenarioPart, is_short, preview_fields, screen_context
 from studies.services import StudyNotReadyError, close_study, open_study, preview_screens
 from studies.services.publishing import find_problems
 
-RECENT_SESSIONS = 50
-LISTED_ITEMS = 500
-FUNNEL = {
-    "entered": "Entered",
-    "consented": "Consented",
-    "completed": "Completed",
-    "failed_attention": "Failed the attention check",
-    "no_consent": "Gave no consent",
-    "running": "Running",
-    "left": "Left (no new page for 30 minutes)",
-    "median_minutes": "Median time of the completed (min)",
-}
+
+class HtmxRequest(MemberRequest):
+    """A member's request with what htmx says about it."""
+
+    htmx: HtmxDetails
 
 
 @require_GET
@@ -48,19 +41,20 @@ def studies(request: MemberRequest, project: Project) -> HttpResponse:
 
 @require_GET
 @project_view(*READERS)
-def study(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
+def study(request: HtmxRequest, project: Project, pk: int) -> HttpResponse:
+    """The study; while people take part, htmx asks for how it stands every ten seconds."""
     found = _study(project, pk)
     problems = list(find_problems(found)) if found.status == Study.Status.DRAFT else []
-    context = {
-        "project": project,
-        "nav": "studies",
-        "study": found,
+    context: dict[str, Any] = {"project": project, "nav": "studies", "study": found}
+    if not problems:
+        context |= live_context(found)
+    if request.htmx:
+        return render(request, "studies/live.html", context)
+    context |= {
         "may_manage": request.role in MANAGERS,
         "problems": problems,
         "link": participant_link(request, found),
     }
-    if not problems:
-        context |= _live(found)
     return render(request, "studies/study.html", context)
 
 
@@ -71,51 +65,6 @@ def participant_link(request: HttpRequest, study: Study) -> str:
         return url
     names = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
     return f"{url}?{urlencode({name: f'{{{{%{name}%}}}}' for name in names}, safe='{}%')}"
-
-
-def _live(study: Study) -> dict[str, Any]:
-    sessions = Session.objects.counted().filter(study=study)
-    funnel = sessions.funnel()
-    return {
-        "funnel": [
-            {"label": label, "people": funnel.get(False, {}).get(name), "simulated": funnel.get(True, {}).get(name)}
-            for name, label in FUNNEL.items()
-        ],
-        "has_simulated": True in funnel,
-        "attributes": [
-            (question.text, _split(sessions.by_attribute(question.code), question))
-            for question in study.demographic_questions
-        ],
-        "balance": _balance(study),
-        "item_count": study.dataset.items.count(),
-        "recent": sessions.recent(RECENT_SESSIONS),
-        "pages": study.page_count,
-    }
-
-
-def _split(counts: dict[str, dict[bool, int]], question: Any) -> list[tuple[str, int, int]]:
-    """Each option of the question with its counts, those that nobody chose as well; then whatever else there is."""
-    words = {option.code: option.text for option in getattr(question, "options", ())}
-    by_word = {words.get(value, value): found for value, found in counts.items()}
-    rows = [*words.values(), *(value for value in by_word if value not in words.values())]
-    return [(word, by_word.get(word, {}).get(False, 0), by_word.get(word, {}).get(True, 0)) for word in rows]
-
-
-def _balance(study: Study) -> list[dict[str, Any]]:
-    counts = Session.objects.counted().filter(study=study).item_counts()
-    fields = study.parsed_design.balance_fields
-    items = Item.objects.filter(dataset_id=study.dataset_id).order_by("position", "pk")
-    level = KeyTextTransform(fields[0], "content") if fields else Value("")
-    return [
-        {
-            "pk": pk,
-            "item": external_id,
-            "level": level,
-            "people": counts.get(pk, {}).get(False, 0),
-            "simulated": counts.get(pk, {}).get(True, 0),
-        }
-        for pk, external_id, level in items.values_list("pk", "external_id", level)[:LISTED_ITEMS]
-    ]
 
 
 @require_POST

@@ -128,12 +128,12 @@ def test_an_empty_list_says_what_a_study_is(project, viewer, client_as):
 
 def test_few_queries(busy_study, researcher, client_as, django_assert_max_num_queries):
     client = client_as(researcher)
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(20):
         page(client, busy_study)
 
 
 def test_the_table_of_items_is_cut_with_a_word(study, viewer, client_as, monkeypatch):
-    monkeypatch.setattr("studies.views.LISTED_ITEMS", 4)
+    monkeypatch.setattr("studies.live.LISTED_ITEMS", 4)
     html = page(client_as(viewer), study)
     assert "The first 4 of 9 items" in html
     assert html.count(">customs-items-") == 4

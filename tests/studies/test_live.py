@@ -1,0 +1,59 @@
+"""The live page of a study that uses all there is to watch, and the page of one session."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from studies.models import PlatformSubmission, Screen, Session
+from studies.services import give_back, open_study
+from tests.studies.conftest import CODES, KNOWS, Participant
+from tests.studies.test_researcher_pages import page, row
+
+pytestmark = pytest.mark.django_db
+
+DESIGN = {
+    "strata": ["country"],
+    "quotas": [{"attributes": {"country": "Brazil"}, "most": 3}],
+    "factors": [{"name": "framing", "levels": [{"code": "a", "text": "Imagine this."}, {"code": "b", "text": "So."}]}],
+    "comprehension": {"questions": [KNOWS], "expected": {"about": "customs"}},
+    "groups": [["personal", "norm"], ["importance", "why"]],
+    "balance": ["relation"],
+}
+
+
+@pytest.fixture
+def watched(draft):
+    """One who completed after a second try, one who returned, one who left at the check, one over the quota's limit."""
+    study = open_study(study=draft(design=DESIGN, completion_codes=CODES | {"quota_full": "FULL42"}), by=None)
+    people = [Participant(study, pid=name, submission=f"s-{name}") for name in "abcd"]
+    for person in people[:3]:
+        person.go_to("comprehension")
+    people[3].go_to("")
+    people[0].send({"about": "sums"})
+    for person in people[:3]:
+        person.send({"about": "customs"})
+    people[0].go_to("")
+    give_back(people[1].session, Session.GivenBack.RETURNED)
+    Screen.objects.filter(session=people[2].session).update(shown_at=timezone.now() - timedelta(hours=1))
+    Session.objects.filter(pk=people[2].session.pk).update(started_at=timezone.now() - timedelta(hours=1))
+    PlatformSubmission.objects.update(status="AWAITING REVIEW")
+    return study
+
+
+def test_places_quotas_checks_pages_and_filters(watched, viewer, client_as):
+    html = page(client_as(viewer), watched)
+    assert row(html, "Returned on the platform") == ["1"]
+    assert row(html, "Quota full") == ["1"]
+    assert row(html, "country: Brazil") == ["2 of 3"]
+    cells = [row(html, f"country=Brazil, framing={level}") for level in "ab"]
+    assert [sum(int(cell[at]) for cell in cells) for at in range(3)] == [2, 1, 1]  # held, completed, given back
+    assert row(html, "Comprehension, first try") == ["3", "1"]
+    assert row(html, "Comprehension, all 2 tries") == ["3", "0"]
+    assert row(html, "Attention: To show that you read this") == ["1", "0"]
+    assert row(html, "1. Consent") == ["4", "0"]
+    assert row(html, "3. Instructions") == ["3", "0"]
+    assert "3 did not come to the end" in html
+    assert row(html, "Consented and completed") == ["4", "3", "1"]
+    assert sum(int(row(html, f"relation: {level}")[0]) for level in ("same", "close", "far")) == 6
+    assert sum(int(row(html, f"customs-items-{index}")[0]) for index in range(9)) == 3
