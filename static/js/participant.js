@@ -82,8 +82,9 @@ class Sending {
       return;
     }
     kept.set(this.key, null);
+    if (!response.ok) return form.submit(); // the server's own page says why
     history.pushState(null, ""); // the next page has the same address, and Back is to lead here
-    location.replace(response.headers.get("X-Location") ?? `${session}/`);
+    location.replace(response.headers.get("X-Location"));
   }
 }
 
