@@ -7,9 +7,9 @@ hold every text as it is.
 import csv
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 from django.db.models import QuerySet
 
@@ -65,6 +65,16 @@ def csv_cell(value: Any) -> str:
     return value
 
 
+class Tabular(Protocol):
+    """What can be written as lines."""
+
+    @property
+    def columns(self) -> Sequence[Column]: ...
+
+    @property
+    def rows(self) -> Callable[[], Iterator[list[Any]]]: ...
+
+
 class _Echo:
     """A file for csv.writer whose write gives the text back."""
 
@@ -101,7 +111,7 @@ def write_table(file: IO[bytes], table: Table, format: str) -> None:
         _write_excel(file, table)
 
 
-def table_lines(table: Table, format: str, *, bom: bool = False) -> Iterator[str]:
+def table_lines(table: Tabular, format: str, *, bom: bool = False) -> Iterator[str]:
     """The table as CSV or JSON lines, piece by piece. Every row has the same columns."""
     names = [column.name for column in table.columns]
     if format == "jsonl":

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from studies import views
+from studies import export_views, views
 
 urlpatterns = [
     path("", views.studies, name="studies"),
@@ -9,5 +9,7 @@ urlpatterns = [
     path("<int:pk>/", views.study, name="study"),
     path("<int:pk>/open/", views.study_open, name="study_open"),
     path("<int:pk>/close/", views.study_close, name="study_close"),
+    path("<int:pk>/exports/", export_views.study_exports, name="study_exports"),
+    path("<int:pk>/exports/<str:name>", export_views.study_export, name="study_export"),
     path("<int:pk>/preview/<int:position>/", views.study_preview, name="study_preview"),
 ]

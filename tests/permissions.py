@@ -405,6 +405,8 @@ ROWS: dict[str, Row] = {
     "study": Row(**READERS, kwargs=study_pk),
     "study_open": Row(**answers(MANAGERS, 302), method="post", kwargs=study_pk),
     "study_close": Row(**answers(MANAGERS, 302), method="post", kwargs=study_pk),
+    "study_exports": Row(**READERS, kwargs=study_pk),
+    "study_export": Row(**READERS, kwargs=lambda w: study_pk(w) | {"name": "wide.csv"}),
     "study_preview": Row(**READERS, kwargs=lambda w: study_pk(w) | {"position": 1}),
     "participant_entry": Row(**PUBLIC, kwargs=lambda w: {"key": w.study.key}),
     "participant_session": Row(**PUBLIC, kwargs=session_keys),
