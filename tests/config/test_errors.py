@@ -24,7 +24,7 @@ def broken(monkeypatch: pytest.MonkeyPatch, db: None) -> Client:
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        ("/s/some-key/", "open the study's link again"),
+        ("/s/some-key/", "The pages you sent before are stored"),
         ("/projects/", "tell whoever runs this installation"),
         ("/api/v1/project/", "may not have been carried out"),
     ],
