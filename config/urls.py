@@ -4,6 +4,7 @@ from django.urls import include, path
 
 from config import health
 from studies import participant_urls
+from studies.platform_views import platform_message
 
 handler400 = "config.errors.bad_request"
 handler500 = "config.errors.server_error"
@@ -13,6 +14,7 @@ urlpatterns = [
     path("readyz", health.ready, name="readyz"),
     path("api/v1/", include("config.api_urls")),
     path("s/", include(participant_urls)),
+    path("platform/<slug:key>/", platform_message, name="platform_message"),
     path("", include("projects.urls")),
     path("p/<slug:slug>/materials/", include("materials.urls")),
     path("p/<slug:slug>/labelling/", include("annotation.urls")),

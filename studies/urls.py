@@ -1,9 +1,10 @@
-from django.urls import path
+from django.urls import include, path
 
 from studies import export_views, views
 
 urlpatterns = [
     path("", views.studies, name="studies"),
+    path("", include("studies.platform_urls")),
     path("instruments/draft/", views.instrument_draft, name="instrument_draft"),
     path("instruments/<int:pk>/", views.instrument_participant, name="instrument_participant"),
     path("<int:pk>/", views.study, name="study"),

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
 from typing import Any, Literal
+from uuid import uuid4
 
 from django.utils import timezone
 
@@ -23,7 +24,16 @@ from projects.models import ApiToken, Membership, Project, User
 from projects.services import create_token
 from responses.models import Respondent, RespondentKind
 from responses.services import get_condition, get_respondent
-from studies.models import Screen, Session, Study
+from studies.models import (
+    PlatformAccount,
+    PlatformAction,
+    PlatformIdentity,
+    PlatformSubmission,
+    Screen,
+    Session,
+    Study,
+)
+from studies.services.platform_accounts import save_account
 
 Expected = int | Literal["login"]  # "login": sent to the log-in page
 Answers = dict[str, Any]  # Expected by role; Any lets a Row be made of it
@@ -171,6 +181,19 @@ class World:
         return Screen.objects.create(session=self.session, position=0, kind="consent")
 
     @cached_property
+    def platform_account(self) -> PlatformAccount:
+        return save_account(project=self.project, name="Lab", token="t")
+
+    @cached_property
+    def platform_action(self) -> PlatformAction:
+        """A bonus on a list that nobody has confirmed."""
+        identity = PlatformIdentity.objects.create(study=self.study, person_digest="0" * 64)
+        submission = PlatformSubmission.objects.create(identity=identity, status="APPROVED")
+        return PlatformAction.objects.create(
+            study=self.study, submission=submission, batch=uuid4(), kind="bonus", amount="1.50"
+        )
+
+    @cached_property
     def report(self) -> Report:
         return Report.objects.create(project=self.project, title="r", kind="alignment")
 
@@ -254,6 +277,10 @@ def assignment_pk(world: World) -> dict[str, Any]:
 
 def study_pk(world: World) -> dict[str, Any]:
     return {"slug": world.project.slug, "pk": world.study.pk}
+
+
+def list_batch(world: World) -> dict[str, Any]:
+    return study_pk(world) | {"batch": world.platform_action.batch}
 
 
 def session_keys(world: World) -> dict[str, Any]:
@@ -408,6 +435,23 @@ ROWS: dict[str, Row] = {
     "study_exports": Row(**READERS, kwargs=study_pk),
     "study_export": Row(**READERS, kwargs=lambda w: study_pk(w) | {"name": "wide.csv"}),
     "study_preview": Row(**READERS, kwargs=lambda w: study_pk(w) | {"position": 1}),
+    "platform_accounts": Row(**MANAGERS),
+    "platform_account_new": Row(**MANAGERS),
+    "platform_account_new post": Row(**answers(MANAGERS, 422), method="post"),
+    "platform_account": Row(**MANAGERS, kwargs=lambda w: project_slug(w) | {"pk": w.platform_account.pk}),
+    "study_platform": Row(**READERS, kwargs=lambda w: study_pk(w) | {"pk": w.platform_action.study_id}),
+    "study_connection": Row(**MANAGERS, kwargs=study_pk),
+    "study_connection post": Row(**answers(MANAGERS, 302), method="post", kwargs=study_pk),
+    "study_pull": Row(**answers(MANAGERS, 302), method="post", kwargs=study_pk),
+    "study_submissions_file": Row(**answers(MANAGERS, 422), method="post", kwargs=study_pk),
+    "study_list_new": Row(**answers(MANAGERS, 422), method="post", kwargs=study_pk),
+    "study_list": Row(**READERS, kwargs=list_batch),
+    "study_list_action": Row(
+        **answers(MANAGERS, 302), method="post", kwargs=lambda w: list_batch(w) | {"action": "discard"}
+    ),
+    "platform_message": Row(
+        **answers(PUBLIC, 401), method="post", kwargs=lambda w: {"key": w.platform_account.webhook_key}
+    ),
     "participant_entry": Row(**PUBLIC, kwargs=lambda w: {"key": w.study.key}),
     "participant_session": Row(**PUBLIC, kwargs=session_keys),
     "participant_screen": Row(**answers(PUBLIC, 302), kwargs=lambda w: session_keys(w) | {"position": 0}),

@@ -107,11 +107,19 @@ def confirm_list(*, study: Study, batch: uuid.UUID, by: User) -> int:
             kind=kind,
             n=confirmed,
         )
-        enqueue(batch)
+        _enqueue(batch)
     return confirmed
 
 
-def enqueue(batch: uuid.UUID) -> None:
+def resend_list(*, study: Study, batch: uuid.UUID) -> int:
+    """Have what was confirmed and could not be sent tried again; how many actions it is."""
+    waiting = _of(study, batch).filter(status=Status.CONFIRMED).count()
+    if waiting:
+        _enqueue(batch)
+    return waiting
+
+
+def _enqueue(batch: uuid.UUID) -> None:
     """Ask the workers to send what is confirmed; by name, because services do not import tasks."""
     transaction.on_commit(lambda: current_app.send_task(SEND, [str(batch)]))
 
