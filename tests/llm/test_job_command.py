@@ -352,7 +352,7 @@ def shell(*arguments: object, **environment: str) -> subprocess.Popen[str]:
 class TestProcess:
     def test_ctrl_c_pauses_and_the_next_run_goes_on(self, jobs: JobMaker, capsys):
         with ScriptedModelServer(Script(latency_seconds=0.1)) as server:
-            job = jobs.plan(jobs.endpoint(server, concurrency=4), n=120)
+            job = jobs.plan(jobs.endpoint(server, concurrency=4, timeout_seconds=30), n=120)
             process = shell("run", job.pk)
             wait_until(lambda: answered(job) >= 8)
             process.send_signal(signal.SIGINT)
