@@ -235,6 +235,16 @@ def choose_language(languages: Iterable[str], wanted: Iterable[str]) -> str:
 
 def missing_words(study: "Study") -> Iterator[str]:
     """A sentence for each language that does not have all of the study's texts, questions and options."""
+    for language, places in missing_places(study).items():
+        if places:
+            more = f" and {len(places) - MOST_NAMED} more" if len(places) > MOST_NAMED else ""
+            shown = ", ".join(places[:MOST_NAMED]) + more
+            yield f"The translation {language} lacks {shown}: write them, or take the language out."
+
+
+def missing_places(study: "Study") -> dict[str, list[str]]:
+    """By language, where in its translation something of the study is missing, such as "texts > consent"."""
+    missing = {}
     for language, translation in study.parsed_translations.items():
         texts = study.parsed_texts.model_dump()
         places = [f"texts > {name}" for name, text in texts.items() if text and not translation.texts.get(name)]
@@ -247,12 +257,8 @@ def missing_words(study: "Study") -> Iterator[str]:
                 for level in factor.levels
                 if level.text and not own.get(level.code)
             ]
-        headed = [entry.field for entry in study.parsed_design.item_template.item_fields if entry.label]
-        places += [f"headings > {field}" for field in headed if not translation.headings.get(field)]
-        if places:
-            more = f" and {len(places) - MOST_NAMED} more" if len(places) > MOST_NAMED else ""
-            shown = ", ".join(places[:MOST_NAMED]) + more
-            yield f"The translation {language} lacks {shown}: write them, or take the language out."
+        missing[language] = places
+    return missing
 
 
 def _missing_in(question: Any, translation: Translation) -> Iterator[str]:

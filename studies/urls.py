@@ -8,6 +8,7 @@ urlpatterns = [
     path("instruments/draft/", views.instrument_draft, name="instrument_draft"),
     path("instruments/<int:pk>/", views.instrument_participant, name="instrument_participant"),
     path("<int:pk>/", views.study, name="study"),
+    path("", include("studies.design_urls")),
     path("<int:pk>/open/", views.study_open, name="study_open"),
     path("<int:pk>/close/", views.study_close, name="study_close"),
     path("<int:pk>/exports/", export_views.study_exports, name="study_exports"),

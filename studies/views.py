@@ -36,7 +36,8 @@ class HtmxRequest(MemberRequest):
 @project_view(*READERS)
 def studies(request: MemberRequest, project: Project) -> HttpResponse:
     rows = Study.objects.for_list(project).order_by("name", "-version")
-    return render(request, "studies/list.html", {"project": project, "nav": "studies", "studies": rows})
+    context = {"project": project, "nav": "studies", "studies": rows, "may_manage": request.role in MANAGERS}
+    return render(request, "studies/list.html", context)
 
 
 @require_GET

@@ -34,6 +34,7 @@ from studies.models import (
     Study,
 )
 from studies.services.platform_accounts import save_account
+from studies.services import preregister
 
 Expected = int | Literal["login"]  # "login": sent to the log-in page
 Answers = dict[str, Any]  # Expected by role; Any lets a Row be made of it
@@ -173,6 +174,10 @@ class World:
         )
 
     @cached_property
+    @cached_property
+    def preregistration(self) -> Preregistration:
+        return preregister(study=self.study, planned_report="Means by country.", by=self.users["researcher"])
+
     def session(self) -> Session:
         return Session.objects.create(study=self.study, person_digest="0" * 64, number=1)
 
@@ -284,6 +289,10 @@ def list_batch(world: World) -> dict[str, Any]:
 
 
 def session_keys(world: World) -> dict[str, Any]:
+def preregistration_pk(world: World) -> dict[str, Any]:
+    return study_pk(world) | {"record": world.preregistration.pk}
+
+
     assert world.screen
     return {"key": world.study.key, "session_key": world.session.key}
 
@@ -435,6 +444,18 @@ ROWS: dict[str, Row] = {
     "study_exports": Row(**READERS, kwargs=study_pk),
     "study_export": Row(**READERS, kwargs=lambda w: study_pk(w) | {"name": "wide.csv"}),
     "study_preview": Row(**READERS, kwargs=lambda w: study_pk(w) | {"position": 1}),
+    "study_new": Row(**MANAGERS),
+    "study_new post": Row(**answers(MANAGERS, 422), method="post"),
+    "study_from_file": Row(**answers(MANAGERS, 422), method="post"),
+    "study_edit": Row(**MANAGERS, kwargs=study_pk),
+    "study_edit post": Row(**answers(MANAGERS, 422), method="post", kwargs=study_pk),
+    "study_design": Row(**READERS, kwargs=study_pk),
+    "study_new_version": Row(**answers(MANAGERS, 302), method="post", kwargs=study_pk),
+    "study_file": Row(**READERS, kwargs=study_pk),
+    "study_preregister": Row(**MANAGERS, kwargs=study_pk),
+    "study_preregister post": Row(**answers(MANAGERS, 422), method="post", kwargs=study_pk),
+    "preregistration": Row(**READERS, kwargs=preregistration_pk),
+    "preregistration_file": Row(**READERS, kwargs=preregistration_pk),
     "platform_accounts": Row(**MANAGERS),
     "platform_account_new": Row(**MANAGERS),
     "platform_account_new post": Row(**answers(MANAGERS, 422), method="post"),

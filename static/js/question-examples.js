@@ -1,20 +1,22 @@
-/* An example of a question goes to the end of the list that is typed; into text that is no list yet, at the cursor. */
-
-const field = document.querySelector("[name=questions]");
+/* An example goes to the end of the list in the field that it names, as the whole into an empty one, else to the cursor. */
 
 for (const example of document.querySelectorAll("[data-example]")) {
+  const [field] = document.getElementsByName(example.dataset.example);
   const button = example.querySelector("button");
   button.hidden = false;
-  button.addEventListener("click", () => add(example.querySelector("code").textContent));
+  button.addEventListener("click", () => add(field, example.querySelector("code").textContent, "entry" in example.dataset));
 }
 
-function add(question) {
-  const questions = listOf(field.value.trim() || "[]");
-  if (questions) field.value = JSON.stringify([...questions, JSON.parse(question)], null, 2);
-  else field.setRangeText(question);
-  const added = field.value.lastIndexOf('"code"'); // where the person goes on: at the code of the new question
+function add(field, text, isEntry) {
+  const example = JSON.parse(text);
+  const list = listOf(field.value.trim() || "[]");
+  if (list && (isEntry || Array.isArray(example))) field.value = JSON.stringify(list.concat(example), null, 2);
+  else if (field.value.trim()) field.setRangeText(text);
+  else field.value = text;
   field.focus();
-  field.setSelectionRange(added, added);
+  const added = field.value.lastIndexOf('"code"'); // where the person goes on: at the code of the new question
+  if (added >= 0) field.setSelectionRange(added, added);
+  field.dispatchEvent(new Event("change", { bubbles: true }));
 }
 
 /** The list that the text is; null when it is none. */

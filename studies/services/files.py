@@ -71,6 +71,23 @@ def create_study_from_file(*, project: Project, data: Any, by: User | None) -> S
     return study
 
 
+def file_of(study: Study) -> dict[str, Any]:
+    """The data from which `create_study_from_file` makes the study again, as far as it is ready to be opened."""
+    return {
+        "name": study.name,
+        "slug": study.slug,
+        "dataset": study.dataset.slug,
+        "instrument": f"{study.instrument.name}/{study.instrument.version}",
+        "platform": study.platform,
+        "texts": study.texts,
+        "design": study.design,
+        "demographics": study.demographics,
+        "completion_codes": study.completion_codes,
+        "translations": study.translations,
+        "filters": study.filters,
+    }
+
+
 def _sentences(error: ValidationError) -> Iterator[str]:
     for fault in error.errors():
         place = " > ".join(str(part) for part in fault["loc"])

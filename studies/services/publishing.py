@@ -49,8 +49,7 @@ def create_study(
     by: User | None = None,
 ) -> Study:
     """A draft: the next version of the study with this slug. `completion_codes` are by outcome (see open_study)."""
-    with connection.cursor() as cursor:  # two at once would draw the same version number
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtext(%s), %s)", [f"study {slug}", project.pk])
+    lock_versions(project, slug)
     latest = Study.objects.filter(project=project, slug=slug).aggregate(top=Max("version"))["top"] or 0
     study = Study.objects.create(
         project=project,
@@ -69,6 +68,12 @@ def create_study(
     )
     audit(project=project, user=by, action="study created", study=study.pk, name=str(study))
     return study
+
+
+def lock_versions(project: Project, slug: str) -> None:
+    """Hold up others who make a version under this slug until the transaction ends; they would draw the same number."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtext(%s), %s)", [f"study {slug}", project.pk])
 
 
 @transaction.atomic

@@ -1,0 +1,29 @@
+"""The versions of a study and what each changed."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from projects.text_diff import Line, text_diff
+from studies.draft_form import json_text
+from studies.models import Study
+from studies.services import file_of
+
+MOST_VERSIONS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A version and how its file differs from that of the one before; no lines for the first."""
+
+    version: Study
+    lines: list[Line]
+
+
+def changes_of(study: Study) -> Iterator[Change]:
+    """The latest versions, newest first."""
+    found = Study.objects.for_list(study.project).filter(slug=study.slug).select_related("dataset", "instrument")
+    versions = list(found.order_by("-version")[: MOST_VERSIONS + 1])
+    files = [json_text(file_of(version)) for version in versions]
+    for position, version in enumerate(versions[:MOST_VERSIONS]):
+        before = files[position + 1] if position + 1 < len(files) else files[position]
+        yield Change(version, text_diff(before, files[position]))
