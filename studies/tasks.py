@@ -4,6 +4,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from studies.models import Study
+from studies.services.people import delete_expired_ids
 from studies.services.places import give_back_timed_out
 from studies.services.platform_actions import send_list
 from studies.services.platform_sync import connected_studies, pull_and_note
@@ -13,6 +14,12 @@ from studies.services.platform_sync import connected_studies, pull_and_note
 def give_back_places() -> int:
     """Let the places of people who stay away go to others; how many."""
     return give_back_timed_out(timezone.now())
+
+
+@shared_task
+def delete_expired_platform_ids() -> int:
+    """Delete the platform ids of studies whose day has come; how many people's."""
+    return delete_expired_ids(timezone.now().date())
 
 
 @shared_task

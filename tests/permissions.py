@@ -20,8 +20,8 @@ from llm.models import Call, Endpoint, Job, Prompt
 from materials.importing_runs import begin, start_check
 from materials.models import Dataset, ImportRun, Instrument, Item
 from materials.services import content_hash, publish_instrument
-from projects.models import ApiToken, Membership, Project, User
-from projects.services import create_token
+from projects.models import ApiToken, AuditEvent, Membership, Project, User
+from projects.services import audit, create_token
 from responses.models import Respondent, RespondentKind
 from responses.services import get_condition, get_respondent
 from studies.models import (
@@ -29,12 +29,13 @@ from studies.models import (
     PlatformAction,
     PlatformIdentity,
     PlatformSubmission,
+    Preregistration,
     Screen,
     Session,
     Study,
 )
-from studies.services.platform_accounts import save_account
 from studies.services import preregister
+from studies.services.platform_accounts import save_account
 
 Expected = int | Literal["login"]  # "login": sent to the log-in page
 Answers = dict[str, Any]  # Expected by role; Any lets a Row be made of it
@@ -174,12 +175,16 @@ class World:
         )
 
     @cached_property
-    @cached_property
     def preregistration(self) -> Preregistration:
         return preregister(study=self.study, planned_report="Means by country.", by=self.users["researcher"])
 
+    @cached_property
     def session(self) -> Session:
         return Session.objects.create(study=self.study, person_digest="0" * 64, number=1)
+
+    @cached_property
+    def deletion(self) -> AuditEvent:
+        return audit(project=self.project, user=None, action="participant deleted", study=self.study.pk)
 
     @cached_property
     def screen(self) -> Screen:
@@ -284,15 +289,15 @@ def study_pk(world: World) -> dict[str, Any]:
     return {"slug": world.project.slug, "pk": world.study.pk}
 
 
+def preregistration_pk(world: World) -> dict[str, Any]:
+    return study_pk(world) | {"record": world.preregistration.pk}
+
+
 def list_batch(world: World) -> dict[str, Any]:
     return study_pk(world) | {"batch": world.platform_action.batch}
 
 
 def session_keys(world: World) -> dict[str, Any]:
-def preregistration_pk(world: World) -> dict[str, Any]:
-    return study_pk(world) | {"record": world.preregistration.pk}
-
-
     assert world.screen
     return {"key": world.study.key, "session_key": world.session.key}
 
@@ -439,11 +444,6 @@ ROWS: dict[str, Row] = {
     # studies
     "studies": Row(**READERS),
     "study": Row(**READERS, kwargs=study_pk),
-    "study_open": Row(**answers(MANAGERS, 302), method="post", kwargs=study_pk),
-    "study_close": Row(**answers(MANAGERS, 302), method="post", kwargs=study_pk),
-    "study_exports": Row(**READERS, kwargs=study_pk),
-    "study_export": Row(**READERS, kwargs=lambda w: study_pk(w) | {"name": "wide.csv"}),
-    "study_preview": Row(**READERS, kwargs=lambda w: study_pk(w) | {"position": 1}),
     "study_new": Row(**MANAGERS),
     "study_new post": Row(**answers(MANAGERS, 422), method="post"),
     "study_from_file": Row(**answers(MANAGERS, 422), method="post"),
@@ -456,6 +456,21 @@ ROWS: dict[str, Row] = {
     "study_preregister post": Row(**answers(MANAGERS, 422), method="post", kwargs=study_pk),
     "preregistration": Row(**READERS, kwargs=preregistration_pk),
     "preregistration_file": Row(**READERS, kwargs=preregistration_pk),
+    "study_open": Row(**answers(MANAGERS, 302), method="post", kwargs=study_pk),
+    "study_close": Row(**answers(MANAGERS, 302), method="post", kwargs=study_pk),
+    "study_session": Row(**READERS, kwargs=lambda w: study_pk(w) | {"number": w.session.number}),
+    "study_delete_person": Row(**MANAGERS, kwargs=study_pk),
+    "study_delete_person post": Row(
+        **answers(MANAGERS, 302),
+        method="post",
+        kwargs=study_pk,
+        data=lambda w: {"number": w.session.number, "sure": "on"},
+    ),
+    "study_receipt": Row(**MANAGERS, kwargs=lambda w: study_pk(w) | {"event": w.deletion.pk}),
+    "study_retention": Row(**answers(MANAGERS, 302), method="post", kwargs=study_pk, data=lambda w: {}),
+    "study_exports": Row(**READERS, kwargs=study_pk),
+    "study_export": Row(**READERS, kwargs=lambda w: study_pk(w) | {"name": "wide.csv"}),
+    "study_preview": Row(**READERS, kwargs=lambda w: study_pk(w) | {"position": 1}),
     "platform_accounts": Row(**MANAGERS),
     "platform_account_new": Row(**MANAGERS),
     "platform_account_new post": Row(**answers(MANAGERS, 422), method="post"),

@@ -57,3 +57,22 @@ def test_places_quotas_checks_pages_and_filters(watched, viewer, client_as):
     assert row(html, "Consented and completed") == ["4", "3", "1"]
     assert sum(int(row(html, f"relation: {level}")[0]) for level in ("same", "close", "far")) == 6
     assert sum(int(row(html, f"customs-items-{index}")[0]) for index in range(9)) == 3
+
+
+def test_one_session_screen_by_screen_without_saying_who_it_was(watched, viewer, client_as):
+    session = Session.objects.get(number=1)
+    Screen.objects.filter(session=session, position=3).update(paradata={"seconds": 4.25, "pastes": 2})
+    screen = Screen.objects.filter(session=session, kind="item", group=0).select_related("item").first()
+    html = page(client_as(viewer), watched, "sessions/1/")
+    order = [
+        screen.item.content[f"option_{'culture' if code == 'culture' else 'personal'}"]
+        for code in screen.orders["norm"]
+    ]
+    assert f"In this order: {' / '.join(order)}" in html
+    assert f"framing: {session.cell['framing']}" in html
+    assert "<dt>pastes</dt><dd>2</dd>" in html
+    assert "<dt>Tries before</dt><dd>1</dd>" in html
+    assert "Awaiting review" in html
+    assert "Delete this person" not in html
+    for secret in (session.key, session.person_digest, ">a<", "s-a"):
+        assert secret not in html

@@ -139,7 +139,7 @@ def test_a_person_is_deleted_on_request(study, owner):
     other = Participant(study, pid="stays")
     other.go_to("")
     receipt = delete_person(study=study, participant_id="gone", by=owner)
-    assert (receipt.session_number, receipt.screens, receipt.responses) == (1, 8, 9)
+    assert (receipt.session, receipt.screens, receipt.responses, receipt.platform_ids) == (1, 8, 9, 2)
     assert [identity.session.number for identity in PlatformIdentity.objects.all()] == [2]
     assert Session.objects.get().number == 2
     assert Respondent.objects.count() == 1

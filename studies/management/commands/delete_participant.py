@@ -27,6 +27,6 @@ class Command(BaseCommand):
         if deleted is None:
             raise CommandError(f"Nobody with this platform id took part in {study}.")
         self.stdout.write(
-            f"Deleted from {study}: session {deleted.session_number}, {deleted.screens} screens, "
-            f"{deleted.responses} responses and the platform ids."
+            f"Deleted from {study}: session {deleted.session or 'none'}, {deleted.screens} screens, "
+            f"{deleted.responses} responses and {deleted.platform_ids} platform ids."
         )
