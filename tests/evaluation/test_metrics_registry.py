@@ -274,7 +274,7 @@ def changed(invariance: Invariance, takes: Takes, data, order):
     return other_labels(takes, data) if invariance is Invariance.LABELS else other_side(takes, data)
 
 
-PROPERTIES = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+PROPERTIES = settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.mark.parametrize(("metric", "options"), CASES, ids=IDS)
