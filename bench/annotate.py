@@ -26,12 +26,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     peers.add_options(parser, PEERS)
     options = parser.parse_args(arguments)
     options.parts = options.part or ([] if options.peer else PARTS)
-    options.peers = []
-    for peer, interpreter in peers.chosen(parser, options, PEERS):
-        program = Path(interpreter).absolute().with_name(peer)
-        if not program.exists():
-            parser.error(f"there is no {program}: install it with {interpreter} -m pip install {PEERS[peer]}")
-        options.peers.append((peer, program))
+    options.peers = peers.programs(parser, options, PEERS)
     return options
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Mapping
+from pathlib import Path
 
 
 def add_options(parser: argparse.ArgumentParser, names: Mapping[str, str]) -> None:
@@ -23,3 +24,16 @@ def chosen(
             f"(python -m venv DIR) with {packages} (DIR/bin/pip install)"
         )
     return list(zip(options.peer, options.peer_python, strict=True))
+
+
+def programs(
+    parser: argparse.ArgumentParser, options: argparse.Namespace, names: Mapping[str, str]
+) -> list[tuple[str, Path]]:
+    """Name and program of each peer, which stands beside its Python; ends the program where it is missing."""
+    found = []
+    for peer, interpreter in chosen(parser, options, names):
+        program = Path(interpreter).absolute().with_name(peer)
+        if not program.exists():
+            parser.error(f"there is no {program}: install it with {interpreter} -m pip install {names[peer]}")
+        found.append((peer, program))
+    return found

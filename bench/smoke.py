@@ -40,10 +40,10 @@ def main(arguments: list[str] | None = None) -> None:
 def _measure(sizes: Sizes, database: Child) -> dict[str, list[float]]:
     """Everything in turn, each with its line; returns the seconds of record_many and COPY."""
     # Models can be imported once Django is set up, which private_services does.
+    from bench.demo_survey import measure_survey
     from bench.importing import measure_import
     from bench.recording import measure_recording
     from bench.reporting import measure_report
-    from bench.survey import measure_survey
     from materials.models import Item
     from projects.models import Project
 

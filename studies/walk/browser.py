@@ -16,7 +16,7 @@ class WalkError(RuntimeError):
 class Browser:
     """One simulated participant's connection to one server; addresses are paths on it.
 
-    `requests` counts what it sent. Not for use by several threads at a time.
+    `requests` counts what it sent; `path` is the address of the last page. Not for use by several threads at a time.
     """
 
     def __init__(self, base_url: str) -> None:
@@ -27,6 +27,7 @@ class Browser:
         self._connection = kind(parts.hostname, parts.port, timeout=TIMEOUT_SECONDS)
         self._cookies: dict[str, str] = {}
         self.requests = 0
+        self.path = ""
 
     def get(self, path: str, headers: Mapping[str, str] | None = None) -> str:
         return self._open("GET", path, None, dict(headers or {}))
@@ -45,6 +46,7 @@ class Browser:
             if location is None:
                 if status >= 400:
                     raise WalkError(f"{method} {urlsplit(path).path} answered with status {status}.")
+                self.path = path
                 return text
             method, path, body, headers = "GET", urljoin(path, location), None, {}
         raise WalkError(f"{urlsplit(path).path} redirects without end.")

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from bench import processor, recording, reporting, smoke, survey, timing
+from bench import demo_survey, processor, recording, reporting, smoke, timing
 from bench.importing import scenario_lines
 from materials.models import Item
 from protocols.pact.scenarios import all_scenarios
@@ -69,7 +69,7 @@ def test_the_report_is_built_from_answers_of_the_demos_size(db):
 
 
 def test_the_survey_line_names_both_sides():
-    cost = survey.SurveyCost(people=2, pages=100, requests=200, seconds=2.0, web=0.5, database=0.2, clients=0.1)
+    cost = demo_survey.SurveyCost(people=2, pages=100, requests=200, seconds=2.0, web=0.5, database=0.2, clients=0.1)
     assert str(cost).startswith("50 pages/s, 100 requests/s (2 people, 16 clients, 100 pages, 2.0 s)")
     assert str(cost).endswith("server 7.0 ms (gunicorn 5.0, PostgreSQL 2.0), client 1.0 ms")
 
