@@ -16,7 +16,7 @@ def _secret(**kwargs: Any) -> forms.CharField:
 
 
 class AccountForm(forms.Form):
-    """Secrets are written and never shown: the fields are always empty."""
+    """Secrets are written and never shown: the fields are always empty. A new account needs a token."""
 
     name = forms.CharField(max_length=80, help_text="What your project calls it, such as the name of the workspace.")
     token = _secret(
@@ -29,6 +29,10 @@ class AccountForm(forms.Form):
         help_text="With it the platform signs its messages. Stored encrypted and never shown again. "
         "Empty keeps the stored one.",
     )
+
+    def __init__(self, *args: Any, new: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["token"].required = new
 
 
 class ConnectionForm(forms.ModelForm):

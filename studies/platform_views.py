@@ -69,7 +69,7 @@ def platform_account(request: MemberRequest, project: Project, pk: int) -> HttpR
 
 def _edit(request: MemberRequest, project: Project, account: PlatformAccount | None) -> HttpResponse:
     posted = request.POST if request.method == "POST" else None
-    form = AccountForm(posted, initial={"name": account.name} if account else None)
+    form = AccountForm(posted, initial={"name": account.name} if account else None, new=account is None)
     if posted is not None and form.is_valid():
         try:
             saved = save_account(project=project, account=account, by=request.user, **form.cleaned_data)
@@ -137,7 +137,7 @@ def study_connection(request: MemberRequest, project: Project, pk: int) -> HttpR
         else:
             messages.success(request, "The connection is saved.")
             return _back(study)
-    context = {"study": study, "form": form}
+    context = {"study": study, "form": form, "has_accounts": project.platform_accounts.exists()}
     status = 422 if form.errors else 200
     return render(request, "studies/platform_connection.html", _context(project) | context, status=status)
 

@@ -4,7 +4,8 @@ Pure code.
 """
 
 OPEN = ("RESERVED", "ACTIVE")
-SENT_IN = ("AWAITING REVIEW", "APPROVED", "PARTIALLY APPROVED")
+PAID = ("APPROVED", "PARTIALLY APPROVED")
+SENT_IN = ("AWAITING REVIEW", *PAID)
 GONE = ("RETURNED", "TIMED-OUT", "REJECTED")
 
 
@@ -27,9 +28,11 @@ def difference(*, here: str, there: str, code: str, right_code: str) -> str:
         return "Sent in there with a code that does not belong to how the session ended here."
     if here == "completed":
         return _completed(there)
-    if here != "started" and there in OPEN:
+    if here == "started":
+        return ""
+    if there in OPEN:
         return "Ended here, still open there: the place is not free until it is returned or sent in."
-    return ""
+    return "Approved there, not completed here." if there in PAID else ""
 
 
 def _completed(there: str) -> str:

@@ -22,6 +22,7 @@ from studies.models import PlatformAction, PlatformSubmission, Study
 from studies.platform_api import BusyError, NoAnswerError, PlatformClient, PlatformError
 from studies.platform_words import OPEN, SENT_IN
 from studies.services.platform_accounts import open_client
+from studies.services.platform_sync import set_status
 
 SEND = "studies.tasks.send_platform_list"
 BONUSES_AT_ONCE = 200  # the platform's limit
@@ -207,6 +208,9 @@ def _send_one(client: PlatformClient, actions: list[PlatformAction]) -> None:
 
     if _try(actions, request, repeatable=action.kind == Kind.APPROVE):
         _mark(actions, Status.DONE)
+        now = timezone.now()  # so that the pages need not wait for the next pull
+        known = {"status": "APPROVED"} if action.kind == Kind.APPROVE else {"return_requested_at": now}
+        set_status(action.submission_id, at=now, **known)
 
 
 def _send_bonuses(client: PlatformClient, actions: list[PlatformAction]) -> None:

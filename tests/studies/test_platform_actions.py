@@ -8,7 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from projects.crypto import decrypt
 from studies.models import PlatformAction, PlatformSubmission
 from studies.platform_api import PlatformClient
-from studies.services import enter
+from studies.services import enter, open_study
 from studies.services import platform_actions as lists
 from studies.services.platform_actions import PlanError, confirm_list, plan_list, send_list, settle_list
 from studies.services.platform_sync import pull_submissions
@@ -105,6 +105,7 @@ def test_a_refusal_is_told_without_ids_and_the_others_go_on(connected, people, p
     assert "refused" in problem
     assert "5f0c1a" not in problem
     assert [platform.submissions[name]["status"] for name in ("s2", "s3")] == ["APPROVED"] * 2
+    assert PlatformSubmission.objects.filter(status="APPROVED").count() == 2
 
 
 def test_a_request_to_return_carries_its_reason_and_is_a_message_sent_once(connected, people, platform, researcher):
@@ -120,8 +121,9 @@ def test_a_request_to_return_carries_its_reason_and_is_a_message_sent_once(conne
 
 def test_lists_hold_only_what_can_be_done_and_nobody_twice(connected, people, researcher, draft):
     PlatformSubmission.objects.filter(pk=people[0]).update(status="RETURNED")
+    second = open_study(study=draft(slug="second"), by=None)
     other = PlatformSubmission.objects.create(
-        identity=enter(draft_open(draft), participant_id="x", submission_id="y").session.identity,
+        identity=enter(second, participant_id="x", submission_id="y").session.identity,
         status="AWAITING REVIEW",
     )
     planned = plan_list(study=connected, kind="approve", submissions=[*people, other.pk], by=researcher)
@@ -131,12 +133,6 @@ def test_lists_hold_only_what_can_be_done_and_nobody_twice(connected, people, re
     for amount in (None, Decimal(0), Decimal(-1), Decimal(5000)):
         with pytest.raises(PlanError, match="more than 0 and at most 1000"):
             plan(connected, people, researcher, amount=amount)
-
-
-def draft_open(draft):
-    from studies.services import open_study
-
-    return open_study(study=draft(slug="second"), by=None)
 
 
 def test_the_pages_lead_from_submissions_to_a_confirmed_list_and_show_no_id(

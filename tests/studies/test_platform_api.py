@@ -145,6 +145,7 @@ def test_what_is_no_file_of_submissions_is_said(content, fault):
         ("started", "RETURNED", "", ""),
         ("started", "APPROVED", "DONE", "not finished here"),
         ("no_consent", "ACTIVE", "", "Ended here, still open there"),
+        ("no_consent", "APPROVED", "", "Approved there, not completed here"),
         ("", "APPROVED", "", "never came here"),
         ("started", "", "", "Nothing heard"),
     ],
