@@ -3,16 +3,24 @@
 from django.db.models import QuerySet
 
 from evaluation.parameters import ReportError, Selection
+from evaluation.study_filters import of_passing_sessions
 from responses.models import RespondentKind, Response
 from responses.querysets import of_completed_sessions
 from responses.sources import ordinary
 
+_IN_SESSIONS = {
+    "completed": " in a completed session",
+    "passed": " in a session that passes the quality filters of its study (whose page says what each of them stops)",
+    "all": "",
+}
 _WHO = {"all": "real or simulated people", "real": "real people", "simulated": "simulated people"}
 
 
 def of_people(selection: Selection) -> QuerySet[Response]:
     """Standing answers of the people that the report compares with models."""
     people = of_every_session(selection)
+    if selection.parameters.sessions == "passed":
+        return of_passing_sessions(people, selection)
     return of_completed_sessions(people) if selection.parameters.sessions == "completed" else people
 
 
@@ -39,7 +47,7 @@ def check_answered(selection: Selection) -> None:
         return
     parameters = selection.parameters
     kinds = " or ".join(f"{kind}s" for kind in parameters.kinds)
-    sessions = " in a completed session" if parameters.sessions == "completed" else ""
+    sessions = _IN_SESSIONS[parameters.sessions]
     raise ReportError(
         f"No {_WHO[parameters.people]} ({kinds}) have answered {' or '.join(parameters.questions)} of "
         f"{parameters.instrument} about items of {parameters.dataset}{sessions}: choose other people, sessions, "

@@ -17,7 +17,8 @@ def data_fingerprint(frames: Frames, parameters: AlignmentParameters) -> str:
     digest = hashlib.sha256(parameters.model_dump_json().encode())
     digest.update("\n".join(frames.items).encode())
     pairs = frames.pairs.drop(columns="respondent")
-    tables = (frames.people, frames.models, frames.persons, frames.outcomes, pairs, frames.calls, frames.versions)
+    answers = (frames.people, frames.models, frames.persons, frames.outcomes, pairs)
+    tables = (*answers, frames.filters, frames.calls, frames.versions)
     for lines in map(_lines, tables):
         digest.update(lines.encode())
     return digest.hexdigest()

@@ -16,6 +16,7 @@ PEOPLE = [
 ]
 SESSIONS = [
     ("completed", "Completed sessions, with the attention check passed"),
+    ("passed", "Sessions that pass the quality filters of their study; the report keeps what each filter left out"),
     ("all", "All sessions, also unfinished ones and those that failed the attention check"),
 ]
 KINDS = [("participant", "Participants"), ("annotator", "Annotators")]

@@ -22,13 +22,16 @@ from django.db.models import (
 
 from evaluation.answers import of_every_session, of_models, of_people
 from evaluation.parameters import Selection
+from evaluation.study_filters import filtered
 from llm.models import Call
 from responses.models import Response
 from responses.querysets import same_occasion, text_of
+from studies.filters import in_words
 
 _CELL = ("country", "age_group", "gender")
 _ATTRIBUTES = ("model", "endpoint", "persona", "outcome")
 _PEOPLE = ("question", "item", "kind", "simulated", *_CELL)
+_FILTERS = ("study", "simulated", "filter", "came", "out", "stay", "why")
 _MODELS = ("question", "item", "model", "endpoint", "demo_model", "prompt", "temperature", "persona", *_CELL)
 
 
@@ -38,7 +41,8 @@ class Frames:
 
     `items`: external ids in the dataset's order. `people` and `models`: counts `n` and `n_culture` of answers by
     question, item and who answered under what. `persons`: how many people (`persons`) gave how many answers (`n`).
-    `outcomes`: the same by how their session stands, also of the sessions that the report leaves out. `pairs`: per
+    `outcomes`: the same by how their session stands, also of the sessions that the report leaves out. `filters`: the
+    funnel of the studies' quality filters, where the report uses them. `pairs`: per
     respondent, how often (`n`) the personal and the norm question about one item were answered with culture (1) or not
     (0). `calls`: model calls by status that gave no answer. `versions`: instrument versions behind the answers, by kind
     of respondent.
@@ -49,13 +53,14 @@ class Frames:
     models: pd.DataFrame
     persons: pd.DataFrame
     outcomes: pd.DataFrame
+    filters: pd.DataFrame
     pairs: pd.DataFrame
     calls: pd.DataFrame
     versions: pd.DataFrame
 
 
 def read_frames(selection: Selection) -> Frames:
-    """Eight queries, each grouped by the database."""
+    """Eight queries, each grouped by the database; with quality filters two or three more for each study."""
     people, models = of_people(selection), of_models(selection)
     return Frames(
         items=list(selection.dataset.items.values_list("external_id", flat=True)),
@@ -63,6 +68,7 @@ def read_frames(selection: Selection) -> Frames:
         models=_counted(models, _MODELS, selection),
         persons=_persons(people),
         outcomes=_outcomes(of_every_session(selection)),
+        filters=_filters(selection),
         pairs=_pairs(people, selection),
         calls=_calls(selection),
         versions=_versions(people | models),
@@ -105,6 +111,25 @@ def _persons(people: QuerySet[Response]) -> pd.DataFrame:
 
 def _outcomes(people: QuerySet[Response]) -> pd.DataFrame:
     return _group(people, ("outcome",), persons=Count("respondent", distinct=True), n=Count("pk"))
+
+
+def _filters(selection: Selection) -> pd.DataFrame:
+    """A row for each filter in its order: how many sessions came to it, were out and stay, and why they were out."""
+    used = filtered(selection) if selection.parameters.sessions == "passed" else ()
+    rows = [
+        (
+            str(study),
+            simulated,
+            in_words(row.filter),
+            row.came,
+            row.came - row.kept,
+            row.kept,
+            "; ".join(f"{n} {why}" for why, n in row.out.items()),
+        )
+        for study, simulated, found in used
+        for row in found.rows
+    ]
+    return pd.DataFrame.from_records(rows, columns=_FILTERS)
 
 
 def _versions(answers: QuerySet[Response]) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from responses.models import Respondent, RespondentKind
 
 PersonKind = Literal["participant", "annotator"]
 People = Literal["all", "real", "simulated"]
-Sessions = Literal["completed", "all"]
+Sessions = Literal["completed", "passed", "all"]
 
 
 class ReportError(ValueError):
@@ -23,9 +23,9 @@ class AlignmentParameters(BaseModel):
     """The parameters of an alignment report. `people` has no default: nobody pools simulated with real people unaware.
 
     `option` is the code that is counted as culture; every other option is the preference. Without `models` all that
-    answered take part. `sessions` leaves out participants who did not finish or failed the attention check; annotators
-    and imported people have no session and stay. Of the questions, `personal_question` and `norm_question` make the
-    gap of the people.
+    answered take part. `sessions` leaves out participants who did not finish or failed the attention check, or with
+    "passed" whom the quality filters of their study stop; annotators and imported people have no session and stay. Of
+    the questions, `personal_question` and `norm_question` make the gap of the people.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

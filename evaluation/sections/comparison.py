@@ -197,9 +197,12 @@ class Comparison:
     def answers_of_people(self, question: str, country: str | None = None, *, also: str = "") -> dict[str, str]:
         """The same for the people: all of them, or those of one country ("" for those who stated none).
 
-        With `also`, only answers of people who answered that question about the item, too.
+        With `also`, only answers of people who answered that question about the item, too. Empty where
+        quality filters chose the sessions: what they choose may change, and the report does not.
         """
         parameters = self.parameters
+        if parameters.sessions == "passed":
+            return {}
         shown = self._answers(question)
         shown["kind"] = parameters.kinds[0] if len(set(parameters.kinds)) == 1 else "people"
         shown |= {} if parameters.people == "all" else {"mark": _PEOPLE_MARK[parameters.people]}

@@ -30,6 +30,16 @@ ITEMS = (
 )
 
 
+FILTERS = (
+    Column("study", "Study", "name"),
+    Column("filter", "Filter", "wide"),
+    Column("came", "Came", "count", "n"),
+    Column("out", "Out", "count", "n"),
+    Column("stay", "Stay", "count", "n"),
+    Column("why", "Why out", "wide"),
+)
+
+
 def what_was_compared(comparison: Comparison) -> Section:
     """Sentences about simulated people and demo models first, then three tables of counts."""
     return Section(
@@ -37,7 +47,7 @@ def what_was_compared(comparison: Comparison) -> Section:
         title="What was compared",
         warnings=comparison.warnings,
         paragraphs=(*_scope(comparison), _sessions(comparison), _calls_left_out(comparison)),
-        tables=(_items(comparison), _people(comparison), _models(comparison)),
+        tables=(_items(comparison), *_filters(comparison), _people(comparison), _models(comparison)),
     )
 
 
@@ -62,6 +72,10 @@ def _scope(comparison: Comparison) -> list[str]:
 def _sessions(comparison: Comparison) -> str:
     """How many people and answers are out, or in, although their session is not a completed one."""
     outcomes = comparison.frames.outcomes
+    if comparison.parameters.sessions == "passed":
+        return (
+            "Only sessions that pass the quality filters of their study are in; a table has what each filter left out."
+        )
     others = outcomes[~outcomes["outcome"].isin(["", Outcome.COMPLETED])].to_dict("records")
     listed = "; ".join(
         f"{_words(row['outcome'])}: {_counted(row['persons'], 'person', 'people')} with "
@@ -101,6 +115,15 @@ def _items(comparison: Comparison) -> Table:
         rows.append(Row({"question": question, "items": len(frames.items), **counts}))
     caption = "Items without answers of people or of a model have no part in alignment."
     return Table("items", "Items", caption, ITEMS, tuple(rows))
+
+
+def _filters(comparison: Comparison) -> list[Table]:
+    rows = tuple(
+        Row({column.key: row[column.key] for column in FILTERS}, marks=("simulated" if row["simulated"] else "human",))
+        for row in comparison.frames.filters.to_dict("records")
+    )
+    caption = "The filters of each study in their order, with the sessions that came to each. Nothing is deleted."
+    return [Table("filters", "Quality filters", caption, FILTERS, rows)] if rows else []
 
 
 def _people(comparison: Comparison) -> Table:
