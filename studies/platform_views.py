@@ -30,7 +30,7 @@ from studies.services.platform_actions import (
     settle_list,
 )
 from studies.services.platform_messages import receive_message
-from studies.services.platform_sync import ask_for_pull, import_submissions, last_pull
+from studies.services.platform_sync import ask_for_pull, connected_studies, import_submissions, last_pull
 
 ROWS_A_PAGE = 500
 MOST_MESSAGE_BYTES = 2**16
@@ -146,11 +146,11 @@ def study_connection(request: MemberRequest, project: Project, pk: int) -> HttpR
 @project_view(*MANAGERS)
 def study_pull(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     study = _study(project, pk)
-    if study.platform_account and study.platform_study_id:
+    if connected_studies().filter(pk=pk).exists():
         ask_for_pull(study)
         messages.success(request, "The platform is being asked; load this page again in a moment.")
     else:
-        messages.error(request, "The study is not connected; choose the account and give the study's id there.")
+        messages.error(request, "Prolific is not asked: the study is not connected, or its platform ids are deleted.")
     return _back(study)
 
 

@@ -15,13 +15,13 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from projects.crypto import decrypt
+from projects.crypto import DecryptionError, decrypt
 from projects.models import User
 from projects.services import audit
 from studies.models import PlatformAction, PlatformSubmission, Study
 from studies.platform_api import BusyError, NoAnswerError, PlatformClient, PlatformError
 from studies.platform_words import OPEN, SENT_IN
-from studies.services.platform_accounts import open_client
+from studies.services.platform_accounts import AccountError, open_client
 from studies.services.platform_sync import set_status
 
 SEND = "studies.tasks.send_platform_list"
@@ -72,7 +72,7 @@ def plan_list(
     # A bonus may be paid more than once, but not while another is not settled; the rest is done once.
     busy = UNDER_WAY if kind == Kind.BONUS else (*UNDER_WAY, Status.DONE)
     listed = PlatformAction.objects.filter(study=study, kind=kind, status__in=busy)
-    fitting = list(there.exclude(pk__in=listed.values("submission")))
+    fitting = list(there.exclude(pk__in=listed.values("submission")).exclude(submission_encrypted=""))  # id deleted
     if not fitting:
         raise PlanError("Nothing of this can be done for the chosen submissions; look at how they stand.")
     batch = uuid.uuid4()
@@ -160,7 +160,9 @@ def send_list(batch: uuid.UUID) -> None:
             while actions := _claim(confirmed, at_once):
                 send(client, actions)
     except BusyError:
-        return  # it is written at the actions; somebody sends the rest later
+        pass  # it is written at the actions; somebody sends the rest later
+    except (AccountError, DecryptionError) as error:  # before anything was sent
+        confirmed.update(problem=str(error))
 
 
 def _claim(confirmed: QuerySet[PlatformAction], n: int) -> list[PlatformAction]:
@@ -192,14 +194,16 @@ def _try(actions: list[PlatformAction], request: Callable[[], Any], *, repeatabl
             raise BusyError(str(error)) from error
     except PlatformError as error:
         _mark(actions, Status.REFUSED, problem=str(error))
+    except DecryptionError:
+        _mark(actions, Status.REFUSED, problem="Not sent: its id was deleted or cannot be read.")
     return None
 
 
 def _send_one(client: PlatformClient, actions: list[PlatformAction]) -> None:
     (action,) = actions
-    submission_id = decrypt(action.submission.submission_encrypted)
 
     def request() -> bool:
+        submission_id = decrypt(action.submission.submission_encrypted)
         if action.kind == Kind.APPROVE:
             client.approve(submission_id)
         else:
@@ -214,14 +218,15 @@ def _send_one(client: PlatformClient, actions: list[PlatformAction]) -> None:
 
 
 def _send_bonuses(client: PlatformClient, actions: list[PlatformAction]) -> None:
-    amounts = {decrypt(action.submission.submission_encrypted): action.amount or Decimal(0) for action in actions}
-    there = actions[0].study.platform_study_id
+    def prepare() -> str:
+        amounts = {decrypt(action.submission.submission_encrypted): action.amount or Decimal(0) for action in actions}
+        return client.prepare_bonuses(actions[0].study.platform_study_id, amounts)
 
     def pay() -> bool:
         client.pay_bonuses(prepared)
         return True
 
-    prepared = _try(actions, lambda: client.prepare_bonuses(there, amounts), repeatable=True)
+    prepared = _try(actions, prepare, repeatable=True)
     if prepared is None:
         return
     _mark(actions, Status.SENDING, platform_reference=prepared[:100])

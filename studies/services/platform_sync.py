@@ -16,7 +16,7 @@ from projects.models import User
 from projects.services import audit
 from studies.models import PlatformIdentity, PlatformSubmission, Session, Study
 from studies.platform_api import PlatformError
-from studies.platform_news import NewsError, SubmissionNews, read_file, read_submission
+from studies.platform_news import FileFaultsError, NewsError, SubmissionNews, read_file, read_submission
 from studies.platform_words import GONE
 from studies.services.entry import keep_identity, keep_submission, person_digest, submission_digest
 from studies.services.places import give_back
@@ -43,12 +43,9 @@ class Taken:
 
 
 def connected_studies() -> QuerySet[Study]:
-    """The studies of which the platform can be asked."""
-    return (
-        Study.objects.exclude(platform_study_id="")
-        .filter(platform_account__isnull=False)
-        .select_related("platform_account")
-    )
+    """The studies of which the platform can be asked: those whose ids were deleted would get them anew."""
+    connected = Study.objects.exclude(platform_study_id="").filter(platform_account__isnull=False)
+    return connected.exclude(retain_until__lte=timezone.now().date()).select_related("platform_account")
 
 
 def ask_for_pull(study: Study) -> None:
@@ -89,8 +86,10 @@ def pull_submissions(*, study: Study) -> Taken:
 def import_submissions(*, study: Study, content: bytes, by: User) -> Taken:
     """Take in the CSV file of submissions that the platform offers for download, all or nothing.
 
-    Raises FileFaultsError with every fault by row.
+    Raises FileFaultsError with every fault by row, or when the study's ids are deleted and must not come back.
     """
+    if study.retain_until and study.retain_until <= timezone.now().date():
+        raise FileFaultsError(["The platform ids of this study are deleted, so nothing of the file may be kept."])
     taken = take_in(study=study, news=read_file(content), at=timezone.now())
     audit(project=study.project, user=by, action="submissions imported", study=study.pk, submissions=taken.read)
     return taken

@@ -119,6 +119,19 @@ def test_a_request_to_return_carries_its_reason_and_is_a_message_sent_once(conne
     assert states() == ["sending"]
 
 
+def test_what_has_no_id_or_token_any_more_is_not_sent_and_says_so(connected, people, platform, researcher):
+    PlatformSubmission.objects.filter(pk=people[0]).update(submission_encrypted="")
+    with pytest.raises(PlanError):
+        plan(connected, people[:1], researcher, kind="approve")
+    batch = plan(connected, people[1:], researcher)
+    confirm_list(study=connected, batch=batch, by=researcher)
+    connected.platform_account.delete()
+    send_list(batch)
+    assert "not connected" in PlatformAction.objects.first().problem
+    assert states() == ["confirmed"] * 2
+    assert not platform.prepared
+
+
 def test_lists_hold_only_what_can_be_done_and_nobody_twice(connected, people, researcher, draft):
     PlatformSubmission.objects.filter(pk=people[0]).update(status="RETURNED")
     second = open_study(study=draft(slug="second"), by=None)

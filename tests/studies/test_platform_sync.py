@@ -7,10 +7,13 @@ from django.utils import timezone
 
 from projects.crypto import decrypt
 from studies.models import PlatformEvent, PlatformIdentity, PlatformSubmission, Session
+from studies.platform_news import FileFaultsError
 from studies.platform_signatures import SignatureError
+from studies.services.people import delete_expired_ids
 from studies.services.platform_accounts import AccountError, save_account
 from studies.services.platform_messages import receive_message
 from studies.services.platform_sync import (
+    connected_studies,
     import_submissions,
     last_pull,
     pull_and_note,
@@ -93,6 +96,15 @@ def test_a_file_is_taken_in_as_the_interface_is(connected, person, researcher):
     content = b"Submission id,Participant id,Status\nsub1,pid1,RETURNED\n"
     assert import_submissions(study=connected, content=content, by=researcher).given_back == 1
     assert Session.objects.get().given_back_why == "returned"
+
+
+def test_ids_that_were_deleted_when_their_day_came_do_not_come_back(connected, person, researcher):
+    connected.retain_until = timezone.now().date()
+    connected.save()
+    delete_expired_ids(connected.retain_until)
+    assert not connected_studies().exists()
+    with pytest.raises(FileFaultsError, match="are deleted"):
+        import_submissions(study=connected, content=b"", by=researcher)
 
 
 def message(status="RETURNED", name="sub1"):
