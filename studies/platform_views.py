@@ -78,7 +78,7 @@ def _edit(request: MemberRequest, project: Project, account: PlatformAccount | N
         else:
             messages.success(request, f"{saved.name} is saved.")
             return redirect("platform_account", slug=project.slug, pk=saved.pk)
-    context = {"form": form, "account": account}
+    context: dict[str, Any] = {"form": form, "account": account}
     if account:
         address = reverse("platform_message", kwargs={"key": account.webhook_key})
         context["address"] = request.build_absolute_uri(address)

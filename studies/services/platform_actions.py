@@ -175,7 +175,7 @@ def _claim(confirmed: QuerySet[PlatformAction], n: int) -> list[PlatformAction]:
     )
 
 
-def _mark(actions: Iterable[PlatformAction], status: Status, **changes: Any) -> None:
+def _mark(actions: Iterable[PlatformAction], status: PlatformAction.Status, **changes: Any) -> None:
     if status == Status.DONE:
         changes |= {"done_at": timezone.now(), "problem": ""}
     PlatformAction.objects.filter(pk__in=[action.pk for action in actions]).update(status=status, **changes)
