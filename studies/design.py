@@ -38,7 +38,7 @@ from materials.question_kinds import Code, Frozen, OptionCode, Question
 from materials.questions import AnswerError, Questionnaire, check_value
 
 MOST_STRATA = 3
-LANGUAGE = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,2}$"  # as HTML's `lang` has it, in at most 20 characters
+LANGUAGE = r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,7}){0,2}$"  # as HTML's `lang` has it, in at most 20 characters
 OWN_FACTORS = ("option_order", "language")  # of a response's condition, besides those of the design
 Model = TypeVar("Model", "Design", "Texts")
 

@@ -171,22 +171,19 @@ const counts = {
   },
 };
 
-/* A question that another one on the page leads to stands in a template, after which it is shown. */
+/* A question that another one on the page leads to stands in a template, after which it is shown; what was typed there
+   stays when the answer is changed back and forth. */
 function followUp(root) {
-  const shown = new Map();
+  const copies = new Map();
   const values = (name) => new FormData(root).getAll(name);
   const update = () => {
     for (const template of root.querySelectorAll("template[data-show-if]")) {
       const rule = JSON.parse(template.dataset.showIf);
       const wanted = values(rule.name).some((value) => rule.any_of.includes(value));
-      if (wanted && !shown.has(template)) {
-        const copy = document.importNode(template.content, true);
-        shown.set(template, [...copy.children]);
-        template.after(copy);
-      } else if (!wanted && shown.has(template)) {
-        for (const element of shown.get(template)) element.remove();
-        shown.delete(template);
-      }
+      if (!copies.has(template)) copies.set(template, [...document.importNode(template.content, true).children]);
+      const elements = copies.get(template);
+      if (wanted && !elements[0].isConnected) template.after(...elements);
+      else if (!wanted) for (const element of elements) element.remove();
     }
     prepare();
   };
