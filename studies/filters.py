@@ -228,9 +228,14 @@ def apply_filters(filters: Sequence[Filter], runs: Sequence[Run]) -> tuple[list[
 
 def in_words(entry: Filter) -> str:
     """The filter with its parameters, as a person reads it, such as "Too fast (sd 3)"."""
+    told = parameters_in_words(entry)
+    return f"{entry.label} ({told})" if told else entry.label
+
+
+def parameters_in_words(entry: Filter) -> str:
+    """The filter's parameters alone, such as "sd 3"; "" without any."""
     parameters = entry.model_dump(exclude={"kind"})
-    told = [f"{name.replace('_', ' ')} {_value(value)}" for name, value in parameters.items() if value != ()]
-    return f"{entry.label} ({'; '.join(told)})" if told else entry.label
+    return "; ".join(f"{name.replace('_', ' ')} {_value(value)}" for name, value in parameters.items() if value != ())
 
 
 def _value(value: Any) -> str:

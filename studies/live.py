@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from materials.models import Item
-from studies.filters import FunnelRow, in_words
+from studies.filters import FunnelRow, parameters_in_words
 from studies.models import Screen, Session, Study
 from studies.quality import filter_sessions
 from studies.querysets import LEFT_AFTER, SessionQuerySet
@@ -200,7 +200,7 @@ def _filters(study: Study) -> Table:
     none = [FunnelRow(entry, came=0, kept=0, out={}) for entry in study.parsed_filters]
     people, simulated = (found[who].rows if who in found else none for who in (False, True))
     rows = [
-        Row(in_words(real.filter), _funnel_cells(real), _funnel_cells(bots), note=_why_out(real, bots))
+        Row(real.filter.label, _funnel_cells(real), _funnel_cells(bots), note=_details(real, bots))
         for real, bots in zip(people, simulated, strict=True)
     ]
     note = "In this order. Filters select what a report may use; they delete nothing."
@@ -211,9 +211,11 @@ def _funnel_cells(row: FunnelRow) -> tuple[int, int, int]:
     return row.came, row.came - row.kept, row.kept
 
 
-def _why_out(people: FunnelRow, simulated: FunnelRow) -> str:
-    told = [f"{n} {why}" for why, n in people.out.items()]
-    return "; ".join(told + [f"simulated: {n} {why}" for why, n in simulated.out.items()])
+def _details(people: FunnelRow, simulated: FunnelRow) -> str:
+    told = [parameters_in_words(people.filter)]
+    told += [f"{n} {why}" for why, n in people.out.items()]
+    told += [f"simulated: {n} {why}" for why, n in simulated.out.items()]
+    return "; ".join(filter(None, told))
 
 
 def _attribute(sessions: SessionQuerySet, question: Any) -> Table:

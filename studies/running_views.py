@@ -3,6 +3,7 @@
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from projects.access import MANAGERS, READERS, MemberRequest, project_view
@@ -29,8 +30,16 @@ def study_session(request: MemberRequest, project: Project, pk: int, number: int
         "submissions": session.identity.submissions.all() if hasattr(session, "identity") else [],
         "screens": shown_screens(session),
         "may_manage": request.role in MANAGERS,
+        "previous_url": _session_url(project, sessions.filter(number__lt=number).order_by("-number").first()),
+        "next_url": _session_url(project, sessions.filter(number__gt=number).order_by("number").first()),
     }
     return render(request, "studies/session.html", context)
+
+
+def _session_url(project: Project, session: Session | None) -> str:
+    if session is None:
+        return ""
+    return reverse("study_session", args=[project.slug, session.study_id, session.number])
 
 
 @require_http_methods(["GET", "POST"])
