@@ -128,6 +128,7 @@ class PlatformAction(models.Model):
     planned_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
     confirmed_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
+    sent_at = models.DateTimeField(null=True, blank=True)  # when it was marked as sending, last
     done_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

@@ -10,6 +10,7 @@ from django.db.models import Count, Min, Sum
 
 from studies.models import PlatformAction, PlatformSubmission, Session, Study
 from studies.platform_words import OPEN, difference
+from studies.services.platform_actions import unanswered
 
 Kind, Status = PlatformAction.Kind, PlatformAction.Status
 NOT_PAID = (Session.Status.NO_CONSENT, Session.Status.SCREENED_OUT, Session.Status.QUOTA_FULL,
@@ -105,7 +106,8 @@ def list_context(study: Study, batch: UUID) -> dict[str, Any]:
         "paid_before": len(paid.keys() & {action.submission_id for action in actions}),
         "planned": Status.PLANNED in states,
         "confirmed": Status.CONFIRMED in states,
-        "sending": [action for action in actions if action.status == Status.SENDING],
+        "sending": Status.SENDING in states,
+        "unanswered": list(unanswered(study, batch)),
         "problem": next((a.problem for a in actions if a.status == Status.CONFIRMED and a.problem), ""),
     }
 

@@ -7,12 +7,13 @@ on the platform and says what it did; nothing sends it again by itself.
 import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 from celery import current_app
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from projects.crypto import DecryptionError, decrypt
@@ -26,6 +27,7 @@ from studies.services.platform_sync import set_status
 
 SEND = "studies.tasks.send_platform_list"
 BONUSES_AT_ONCE = 200  # the platform's limit
+LONGEST_SENDING = timedelta(minutes=15)  # all attempts of the client take less
 MOST_BONUS = Decimal(1000)  # for one person: more is a slip of the finger
 Kind, Status = PlatformAction.Kind, PlatformAction.Status
 FITTING = {  # how submissions stand for which something can be done
@@ -135,12 +137,18 @@ def settle_list(*, study: Study, batch: uuid.UUID, done: bool, by: User) -> int:
     changes: dict[str, Any] = {"status": Status.DONE, "problem": "", "done_at": timezone.now()}
     if not done:
         changes = {"status": Status.REFUSED, "problem": "Not done there, as somebody saw who looked."}
-    settled = _of(study, batch).filter(status=Status.SENDING).update(**changes)
+    settled = unanswered(study, batch).update(**changes)
     audit(
         project=study.project, user=by, action="platform list settled", study=study.pk, list=str(batch), done=done,
         n=settled,
     )  # fmt: skip
     return settled
+
+
+def unanswered(study: Study, batch: uuid.UUID) -> QuerySet[PlatformAction]:
+    """What of a list was sent and got no answer, not what is being sent just now."""
+    lost = ~Q(problem="") | Q(sent_at__lt=timezone.now() - LONGEST_SENDING)
+    return _of(study, batch).filter(lost, status=Status.SENDING)
 
 
 def _of(study: Study, batch: uuid.UUID) -> QuerySet[PlatformAction]:
@@ -169,7 +177,7 @@ def _claim(confirmed: QuerySet[PlatformAction], n: int) -> list[PlatformAction]:
     """Mark up to n as sending, committed before anything is sent; nobody else can take them afterwards."""
     with transaction.atomic():
         taken = list(confirmed.select_for_update(of=("self",), skip_locked=True).order_by("pk")[:n])
-        _mark(taken, Status.SENDING, problem="")
+        _mark(taken, Status.SENDING, problem="", sent_at=timezone.now())
     return list(
         PlatformAction.objects.filter(pk__in=[action.pk for action in taken]).select_related("submission", "study")
     )

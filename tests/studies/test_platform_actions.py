@@ -1,9 +1,11 @@
 """Lists for the platform: planned, confirmed by a person, sent once; and the pages for it."""
 
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
 
 from projects.crypto import decrypt
 from studies.models import PlatformAction, PlatformSubmission
@@ -11,7 +13,9 @@ from studies.platform_api import PlatformClient
 from studies.services import enter, open_study
 from studies.services import platform_actions as lists
 from studies.services.platform_actions import PlanError, confirm_list, plan_list, send_list, settle_list
-from studies.services.platform_sync import pull_submissions
+from studies.services.platform_sync import PULL, pull_submissions
+from studies.tasks import pull_submissions as pull_submissions_task
+from studies.tasks import send_platform_list
 from tests.studies.platform_server import TOKEN
 
 pytestmark = pytest.mark.django_db
@@ -119,6 +123,14 @@ def test_a_request_to_return_carries_its_reason_and_is_a_message_sent_once(conne
     assert states() == ["sending"]
 
 
+def test_what_is_being_sent_just_now_cannot_be_settled_and_what_a_dead_worker_left_can(connected, people, researcher):
+    batch = plan(connected, people, researcher)
+    PlatformAction.objects.update(status="sending", sent_at=timezone.now())
+    assert settle_list(study=connected, batch=batch, done=False, by=researcher) == 0
+    PlatformAction.objects.update(sent_at=timezone.now() - timedelta(hours=1))
+    assert settle_list(study=connected, batch=batch, done=True, by=researcher) == 3
+
+
 def test_what_has_no_id_or_token_any_more_is_not_sent_and_says_so(connected, people, platform, researcher):
     PlatformSubmission.objects.filter(pk=people[0]).update(submission_encrypted="")
     with pytest.raises(PlanError):
@@ -187,6 +199,10 @@ def test_a_file_with_faults_changes_nothing_and_names_each_row(connected, people
     assert "Row 3: the status" in html
     assert "Row 4: there is no submission id." in html
     assert not PlatformSubmission.objects.filter(status="APPROVED").exists()
+
+
+def test_the_workers_know_what_they_are_asked_for():
+    assert (send_platform_list.name, pull_submissions_task.name) == (lists.SEND, PULL)
 
 
 def test_a_token_is_written_and_never_shown(project, researcher, client_as):
