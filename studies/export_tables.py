@@ -179,13 +179,15 @@ def _id_cells() -> Iterator[Cell]:
 
 
 def _platform_id(session: Session) -> str | None:
-    return decrypt(session.identity.participant_encrypted) if hasattr(session, "identity") else None
+    kept = session.identity.participant_encrypted if hasattr(session, "identity") else ""
+    return decrypt(kept) if kept else None
 
 
 def _submission_ids(session: Session) -> list[str] | None:
     if not hasattr(session, "identity"):
         return None
-    return [decrypt(submission.submission_encrypted) for submission in session.identity.submissions.all()]
+    kept = [submission.submission_encrypted for submission in session.identity.submissions.all()]
+    return [decrypt(one) for one in kept if one]
 
 
 def _wide_cells(study: Study) -> Iterator[Cell]:

@@ -137,4 +137,4 @@ def submission_digest(study: Study, submission_id: str) -> str:
 def id_ending(session: Session) -> str:
     """The last characters of the platform id with which the person came, to be confirmed; "" when there is none."""
     identity = PlatformIdentity.objects.filter(session=session).first() if session.pk else None
-    return decrypt(identity.participant_encrypted)[-6:] if identity else ""
+    return decrypt(identity.participant_encrypted)[-6:] if identity and identity.participant_encrypted else ""

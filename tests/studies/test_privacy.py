@@ -8,6 +8,7 @@ from projects.models import AuditEvent
 from responses.models import Response
 from studies.models import PlatformIdentity, PlatformSubmission, Session, Study
 from studies.quality import filter_sessions
+from studies.services.entry import id_ending
 from studies.services.people import delete_expired_ids, delete_person
 from tests.studies.conftest import Participant
 
@@ -67,4 +68,5 @@ def test_platform_ids_go_on_their_day_and_filters_see_the_same(two, researcher, 
     assert set(PlatformSubmission.objects.values_list("submission_encrypted", flat=True)) == {""}
     assert digests.isdisjoint(Session.objects.values_list("person_digest", flat=True))
     assert delete_person(study=two, participant_id="goes", by=None) is None
+    assert id_ending(Session.objects.get(number=1)) == ""
     assert AuditEvent.objects.get(action="platform ids deleted").detail == {"study": two.pk, "people": 2}
