@@ -21,15 +21,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from string import Formatter
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from pydantic import ValidationError, field_validator
 
 from materials.question_kinds import ChoiceQuestion, Frozen, Option
-from studies.design import LANGUAGE, DesignError, ItemField, Level, Texts
-
-if TYPE_CHECKING:
-    from studies.models import Study
+from studies.design import LANGUAGE, Design, DesignError, ItemField, Level, Texts
 
 RIGHT_TO_LEFT = {"ar", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"}
 MOST_NAMED = 5
@@ -131,6 +128,19 @@ def parse_translations(data: Any) -> dict[str, Translation]:
     return parsed
 
 
+class Study(Protocol):
+    """What of a study has words."""
+
+    @property
+    def parsed_design(self) -> Design: ...
+    @property
+    def parsed_texts(self) -> Texts: ...
+    @property
+    def parsed_translations(self) -> dict[str, Translation]: ...
+    @property
+    def questions(self) -> dict[str, Any]: ...
+
+
 @dataclass(frozen=True)
 class Translated:
     """A study in one language."""
@@ -192,7 +202,7 @@ class Translated:
         return self.phrases.get(name, self.phrases["wrong_choice"])
 
 
-def translated(study: "Study", language: str) -> Translated:
+def translated(study: Study, language: str) -> Translated:
     """The study in this language; in its own where the language is none of the study's."""
     own = study.parsed_design.language
     translation = study.parsed_translations.get(language)
@@ -233,7 +243,7 @@ def choose_language(languages: Iterable[str], wanted: Iterable[str]) -> str:
     return known[0]
 
 
-def missing_words(study: "Study") -> Iterator[str]:
+def missing_words(study: Study) -> Iterator[str]:
     """A sentence for each language that does not have all of the study's texts, questions and options."""
     for language, places in missing_places(study).items():
         if places:
@@ -242,7 +252,7 @@ def missing_words(study: "Study") -> Iterator[str]:
             yield f"The translation {language} lacks {shown}: write them, or take the language out."
 
 
-def missing_places(study: "Study") -> dict[str, list[str]]:
+def missing_places(study: Study) -> dict[str, list[str]]:
     """By language, where in its translation something of the study is missing, such as "texts > consent"."""
     missing = {}
     for language, translation in study.parsed_translations.items():
@@ -257,6 +267,8 @@ def missing_places(study: "Study") -> dict[str, list[str]]:
                 for level in factor.levels
                 if level.text and not own.get(level.code)
             ]
+        headed = [entry.field for entry in study.parsed_design.item_template.item_fields if entry.label]
+        places += [f"headings > {field}" for field in headed if not translation.headings.get(field)]
         missing[language] = places
     return missing
 
