@@ -3,14 +3,17 @@
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
+from materials.fitting import field_names
 from projects.access import MANAGERS, READERS, MemberRequest, project_view
 from projects.models import Project
-from studies.draft_form import DraftForm, NewStudyForm, StudyFileForm, form_values, json_text
+from studies.draft_form import DraftForm
 from studies.draft_preview import preview_page
+from studies.draft_values import form_values, json_text
+from studies.forms import NewStudyForm, StudyFileForm
 from studies.models import Study
 from studies.pilot import pilot_path
 from studies.services import (
@@ -81,13 +84,14 @@ def study_edit(request: MemberRequest, project: Project, pk: int) -> HttpRespons
     if request.method != "POST":
         form = DraftForm(initial=form_values(study) | {"seen": draft_digest(study)}, project=project)
         return render(request, "studies/edit.html", _edit(study, form) | _preview(request, study))
-    form = DraftForm(request.POST.copy(), project=project)
+    data = request.POST.copy()
+    form = DraftForm(data, project=project)
     is_valid = form.is_valid()
     if "preview" in request.POST:
         context = _edit(study, form) | (_preview(request, _typed(study, form)) if is_valid else {})
         is_part = "HX-Request" in request.headers
         return render(request, "studies/edit_preview.html" if is_part else "studies/edit.html", context)
-    if is_valid and _save(request, study, form):
+    if is_valid and _save(request, study, form, data):
         return redirect("study_edit", slug=project.slug, pk=pk)
     return render(request, "studies/edit.html", _edit(study, form), status=422)
 
@@ -102,9 +106,13 @@ def _typed(study: Study, form: DraftForm) -> Study:
 
 
 def _preview(request: HttpRequest, study: Study) -> dict[str, Any]:
-    """A page of the study, what keeps it from being opened, and what its translations lack."""
+    """A page of the study, what keeps it from being opened, what its translations lack, and names it can use."""
     page, language = (str(request.POST.get(name, "")) for name in ("page", "page_language"))
-    context: dict[str, Any] = {"problems": list(find_problems(study))}
+    context: dict[str, Any] = {
+        "problems": list(find_problems(study)),
+        "item_fields": field_names(study.dataset),
+        "codes": [question.code for question in study.instrument.questionnaire.questions],
+    }
     try:
         context |= {"shown": preview_page(study, page, language), "missing": missing_places(study)}
     except ValueError as error:  # of the design, the questions, or too few items for it
@@ -112,15 +120,15 @@ def _preview(request: HttpRequest, study: Study) -> dict[str, Any]:
     return context
 
 
-def _save(request: MemberRequest, study: Study, form: DraftForm) -> bool:
-    """Whether the draft is saved; if not, the form says why."""
+def _save(request: MemberRequest, study: Study, form: DraftForm, data: QueryDict) -> bool:
+    """Whether the draft is saved; if not, the form says why. `data` are the form's."""
     try:
         saved = change_draft(study=study, seen=form.cleaned_data["seen"], by=request.user, **form.study_fields)
     except DraftChangedError:
         theirs = find_study(study.project, study.pk)
         form.add_saved_meanwhile(form_values(theirs))
         form.add_error(None, CHANGED)
-        form.data["seen"] = draft_digest(theirs)
+        data["seen"] = draft_digest(theirs)
         return False
     except NotADraftError as error:
         form.add_error(None, str(error))

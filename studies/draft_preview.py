@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from django.template.loader import render_to_string
 
 from projects.markdown import render_markdown
-from studies.design import Texts
+from studies.draft_form import ENDS
 from studies.models import Screen, Study
 from studies.pages import language_context, languages_to_choose, screen_context
 from studies.services import preview_screens
 from studies.translating import translated
 
-ENDS = tuple(Texts.model_fields)[4:]
 FRAMED = {"preview": True, "framed": True}
 
 

@@ -8,8 +8,9 @@ from materials.services import canonical_json
 from projects.access import MANAGERS, READERS, MemberRequest, project_view
 from projects.models import Project
 from studies.design_views import find_study
-from studies.draft_form import PreregistrationForm, json_text
+from studies.draft_values import json_text
 from studies.filters import in_words, parse_filters
+from studies.forms import PreregistrationForm
 from studies.models import Preregistration
 from studies.services import StudyNotReadyError, is_as_registered, preregister
 

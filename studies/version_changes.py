@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from projects.text_diff import Line, text_diff
-from studies.draft_form import json_text
+from studies.draft_values import json_text
 from studies.models import Study
 from studies.services import file_of
 
@@ -23,7 +24,13 @@ def changes_of(study: Study) -> Iterator[Change]:
     """The latest versions, newest first."""
     found = Study.objects.for_list(study.project).filter(slug=study.slug).select_related("dataset", "instrument")
     versions = list(found.order_by("-version")[: MOST_VERSIONS + 1])
-    files = [json_text(file_of(version)) for version in versions]
+    files = [_readable(file_of(version)) for version in versions]
     for position, version in enumerate(versions[:MOST_VERSIONS]):
         before = files[position + 1] if position + 1 < len(files) else files[position]
         yield Change(version, text_diff(before, files[position]))
+
+
+def _readable(file: dict[str, Any]) -> str:
+    """The file with its texts in lines of their own, so that a changed word does not mark a whole text."""
+    texts = [f"{name}:\n{text}\n" for name, text in file["texts"].items()]
+    return "\n".join([*texts, json_text({name: part for name, part in file.items() if name != "texts"})])

@@ -6,7 +6,7 @@ from hashlib import sha256
 import pytest
 from django.db import IntegrityError, transaction
 
-from studies.draft_form import form_values
+from studies.draft_values import form_values
 from studies.models import Preregistration, Session, Study
 from studies.services import change_draft, draft_digest, enter_pilot, file_of, open_study, preregister
 from tests.studies.conftest import CODES, DESIGN, KNOWS
@@ -171,3 +171,9 @@ def test_a_record_says_when_the_draft_has_changed_since(draft, researcher, clien
     change_draft(study=study, seen=draft_digest(study), by=None, name="Other")
     html = client_as(researcher).get(address(study, f"preregistrations/{record.pk}/")).content.decode()
     assert "The draft was changed after this record was made." in html
+
+
+def test_line_ends_of_browsers_change_no_text(draft, editor):
+    study = draft(texts={"consent": "One.\n\nTwo.\n"})
+    editor(study, consent="One.\r\n\r\nTwo.\r\n")
+    assert Study.objects.get().texts["consent"] == "One.\n\nTwo.\n"

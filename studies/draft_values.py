@@ -1,0 +1,56 @@
+"""A draft as it stands in the fields of its form."""
+
+import json
+import textwrap
+from collections.abc import Callable
+from typing import Any
+
+from materials.field_lines import write_field_lines
+from studies.design_lines import write_groups, write_names, write_numbers, write_quotas, write_screening
+from studies.models import Study
+
+LONGEST_LINE = 100  # of JSON, which is indented where it is longer
+
+
+def form_values(study: Study) -> dict[str, Any]:
+    """What the form holds of a draft, as it stands in the fields."""
+    design: dict[str, Any] = study.design
+    lines: dict[str, Callable[[Any], str]] = {
+        "questions": write_names,
+        "groups": write_groups,
+        "asked_on": write_numbers,
+        "balance": write_names,
+        "strata": write_names,
+        "screening": write_screening,
+        "quotas": write_quotas,
+    }
+    values: dict[str, Any] = {"language": "en", "seed": 0, "attention_limit": 1} | {
+        name: lines[name](value) if name in lines else json_text(value) for name, value in design.items()
+    }
+    return values | {
+        "name": study.name,
+        "dataset": study.dataset_id,
+        "instrument": study.instrument_id,
+        "platform": study.platform,
+        "item_template": write_field_lines(design["item_template"]["item_fields"]),
+        "demographics": json_text(study.demographics),
+        "translations": json_text(study.translations),
+        "filters": json_text(study.filters),
+        **study.texts,
+        **{f"code_{outcome}": code for outcome, code in study.completion_codes.items()},
+    }
+
+
+def json_text(value: Any) -> Any:
+    """Lists and objects as somebody would write them, nothing for empty ones; any other value as it is."""
+    if not isinstance(value, list | dict):
+        return value
+    if isinstance(value, list) and value:
+        entries = ",\n".join(textwrap.indent(_entry(entry), "  ") for entry in value)
+        return f"[\n{entries}\n]"
+    return json.dumps(value, indent=2, ensure_ascii=False) if value else ""
+
+
+def _entry(entry: Any) -> str:
+    line = json.dumps(entry, ensure_ascii=False)
+    return line if len(line) <= LONGEST_LINE else json.dumps(entry, indent=2, ensure_ascii=False)
