@@ -8,7 +8,6 @@ Query strings carry platform ids: nothing here logs them, and the redirect takes
 from typing import Any
 
 from django.core import signing
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -32,6 +31,7 @@ from studies.paradata import read_paradata
 from studies.pilot import PARAMETER, is_pilot
 from studies.platform_api import PlatformError
 from studies.platform_signatures import SignatureError
+from studies.published import find_session
 from studies.services import (
     AnswersRefusedError,
     Entered,
@@ -173,15 +173,11 @@ def _words(request: HttpRequest, study: Study, session: Session | None) -> Trans
         return Translated("en", Texts(title=study.name, consent=study.name), ENGLISH, Translation())
 
 
-def _sessions(key: str) -> QuerySet[Session]:
-    return Session.objects.filter(study__key=key).select_related("study__project", "study__instrument", "respondent")
-
-
 @never_cache
 @require_GET
 def participant_session(request: HttpRequest, key: str, session_key: str) -> HttpResponse:
     """The person's next screen, or how their session ended."""
-    session = _sessions(key).filter(key=session_key).first()
+    session = find_session(key, session_key)
     if session is None:
         return _say_missing(request)
     if request.GET.get("lang", session.language) != session.language:
@@ -205,7 +201,7 @@ def participant_screen(request: HttpRequest, key: str, session_key: str, positio
     address = reverse("participant_session", kwargs={"key": key, "session_key": session_key})
     if request.method == "GET":  # no page is at this address; somebody opened the form's by hand
         return redirect(address)
-    session = _sessions(key).filter(key=session_key).first()
+    session = find_session(key, session_key)
     if session is None:
         return _say_missing(request)
     form, tries, language = request.POST, str(request.POST.get("tries", "")), str(request.POST.get("language", ""))
@@ -236,7 +232,7 @@ def _lead_on(request: HttpRequest, address: str) -> HttpResponse:
 @require_POST
 def participant_draft(request: HttpRequest, key: str, session_key: str, position: int) -> HttpResponse:
     """Keeps what is typed on a screen and not sent yet."""
-    session = _sessions(key).filter(key=session_key).first()
+    session = find_session(key, session_key)
     if session is None:
         return HttpResponse(status=404)
     saved = save_draft(session=session, position=position, answers=_form_answers(request.POST, session.study))

@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
+from projects.models import Project
+from responses.kept import kept_id
 from responses.models import RespondentKind, SourceKind
 from responses.services import Answer, get_condition, get_respondent, record_many
 from studies.flow import OUTCOME, UNFINISHED, is_allowed
@@ -81,7 +83,7 @@ def _item(screen: Screen, values: Mapping[str, Any], now: datetime) -> Changes:
         factors["language"] = screen.language
     shown = {code: "|".join(order) for code, order in screen.orders.items()}
     conditions = {
-        order: get_condition(project=study.project, factors=factors | ({"option_order": order} if order else {}))
+        order: _condition(study.project, factors | ({"option_order": order} if order else {}))
         for order in sorted({shown.get(code, "") for code in values})  # in one order for all, or two would deadlock
     }
     seconds = (now - screen.shown_at).total_seconds() if screen.shown_at else None
@@ -95,7 +97,7 @@ def _item(screen: Screen, values: Mapping[str, Any], now: datetime) -> Changes:
                 item_id=screen.item_id,  # type: ignore[arg-type]  # every item screen has one
                 question=code,
                 value=value,
-                condition_id=conditions[shown.get(code, "")].pk,
+                condition_id=conditions[shown.get(code, "")],
                 answered_at=now,
                 seconds=seconds,
                 source_id=session.pk,
@@ -104,6 +106,11 @@ def _item(screen: Screen, values: Mapping[str, Any], now: datetime) -> Changes:
         ],
     )
     return changes
+
+
+def _condition(project: Project, factors: Mapping[str, str]) -> int:
+    key = ("condition", project.pk, tuple(sorted(factors.items())))
+    return kept_id(key, lambda: get_condition(project=project, factors=factors).pk)
 
 
 CONSEQUENCES: Mapping[str, Consequence] = {
