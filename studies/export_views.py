@@ -18,7 +18,7 @@ from studies.models import Session, Study
 from studies.pact_layout import OF_ITEMS, OF_PEOPLE, OPTIONS, QUESTIONS, PactFields
 from studies.services.exports import EXPORTS, PACT, WITH_IDS, StudyExportError, export_study
 
-TYPES = {"csv": "text/csv", "html": "text/html", "md": "text/markdown", "json": "application/json"}
+TYPES = {"csv": "text/csv", "html": "text/html", "md": "text/markdown"}
 LABELS = {
     "country": "Country of the person",
     "age": "Age group of the person",

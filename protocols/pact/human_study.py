@@ -150,7 +150,7 @@ def _code(country: str) -> str:
 
 def _spellings(countries: Collection[str]) -> dict[str, str]:
     """How each known country is written there, by its code."""
-    found = {}
+    found: dict[str, str] = {}
     for country in sorted(countries):
         try:
             found.setdefault(_code(country), country)

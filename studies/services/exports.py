@@ -1,10 +1,10 @@
 """Files of a study. Who took what is in the audit log."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from django.template.loader import render_to_string
 
+from projects.crypto import DecryptionError, decrypt
 from projects.models import User
 from projects.services import audit
 from responses.export import Tabular, table_lines
@@ -25,7 +25,6 @@ EXPORTS = {
     "codebook.html": "What was asked of whom, to read",
     "codebook.md": "The same as Markdown",
     "codebook.csv": "The same as a table",
-    "preregistration.json": "What was decided before the data came, with its hash and time",
 }
 WITH_IDS = "sessions.csv"
 PACT = "pact.csv"
@@ -53,16 +52,28 @@ def export_study(
 
     `with_ids` adds platform ids to the sessions; who may have them is for the caller to know. `simulated` and `fields`
     (None: the usual ones) are for the layout of PACT, `bom` begins CSV with a byte order mark. Raises StudyExportError
-    for a layout that the study does not fit, DesignError when its filters cannot be used.
+    for a layout that the study does not fit and ids that cannot be read, DesignError for filters that cannot be used.
     """
     fields = fields or PactFields()
     if name == PACT and (problems := list(pact_problems(study, fields))):
         raise StudyExportError(problems)
     if with_ids and name != WITH_IDS:
         raise StudyExportError([f"Platform ids are in {WITH_IDS} only; other files name people by session."])
+    if with_ids:
+        _check_ids(study)
     lines = _lines(study, name, with_ids=with_ids, simulated=simulated, fields=fields, bom=bom)
     audit(project=study.project, user=by, action="study exported", study=study.pk, file=name, platform_ids=with_ids)
     return lines
+
+
+def _check_ids(study: Study) -> None:
+    """Raises StudyExportError where the server lacks the key of the ids, which would end the file in its middle."""
+    identity = study.identities.order_by("pk").first()
+    try:
+        if identity:
+            decrypt(identity.participant_encrypted)
+    except DecryptionError as error:
+        raise StudyExportError([str(error)]) from error
 
 
 def study_codebook(study: Study) -> list[Part]:
@@ -77,8 +88,6 @@ def _lines(study: Study, name: str, *, with_ids: bool, simulated: bool, fields: 
             return iter([render_to_string("studies/codebook.html", {"study": study, "parts": study_codebook(study)})])
         case "codebook.md":
             return iter([as_markdown(str(study), study_codebook(study))])
-        case "preregistration.json":
-            return iter([_preregistrations(study)])
     tables: Mapping[str, Callable[[], Tabular]] = {
         "tidy.csv": lambda: _answers(study),
         "wide.csv": lambda: wide_table(study),
@@ -98,12 +107,3 @@ def _answers(study: Study) -> Table:
     there = fields_of(study.project, answers)
     item_fields = tuple(name for name in dict.fromkeys(named) if name in there)
     return Table(study.project, answers, Choices(item_fields=item_fields, durations=True))
-
-
-def _preregistrations(study: Study) -> str:
-    """All of them, the newest first."""
-    records = [
-        {"made_at": made.created_at.isoformat(), "sha256": made.digest, "content": made.content}
-        for made in study.preregistrations.all()
-    ]
-    return json.dumps(records, ensure_ascii=False, indent=2) + "\n"

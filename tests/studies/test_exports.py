@@ -5,13 +5,14 @@ import io
 import json
 
 import pytest
+from cryptography.fernet import Fernet
 from django.core.management import CommandError, call_command
 
 from projects.models import AuditEvent
 from studies.models import Screen, Session
 from studies.pilot import pilot_path
 from studies.services import open_study
-from studies.services.exports import EXPORTS, export_study
+from studies.services.exports import EXPORTS, StudyExportError, export_study
 from tests.studies.conftest import KNOWS, Participant, content
 
 pytestmark = pytest.mark.django_db
@@ -182,3 +183,10 @@ def test_the_page_offers_every_file_and_ids_to_managers_only(walked, owner, view
     wrong = client_as(viewer).get(f"{at}pact.csv?gender=age_group")
     assert wrong.status_code == 422
     assert "Country of the scenario: The study has no receiver_country for this" in wrong.content.decode()
+
+
+def test_ids_whose_key_is_gone_are_a_sentence_and_no_half_of_a_file(walked, settings):
+    settings.FIELD_KEYS = [Fernet.generate_key().decode()]
+    with pytest.raises(StudyExportError, match="add the key it was made with"):
+        export_study(study=walked, name="sessions.csv", by=None, with_ids=True)
+    assert not AuditEvent.objects.filter(action="study exported").exists()

@@ -34,7 +34,9 @@ class Command(BaseCommand):
             slugs = ", ".join(project.datasets.order_by("slug").values_list("slug", flat=True))
             raise CommandError(f"The project has no dataset {options['dataset']}; it has {slugs or 'none'}.")
         country = KeyTextTransform("receiver_country", "content")
-        countries = dataset.items.annotate(country=country).exclude(country=None).values_list("country", flat=True)
+        countries = (
+            dataset.items.annotate(country=country).filter(country__isnull=False).values_list("country", flat=True)
+        )
         try:
             data = human_study(
                 set(countries),

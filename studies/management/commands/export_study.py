@@ -16,8 +16,8 @@ WHAT = list(dict.fromkeys(name.partition(".")[0] for name in EXPORTS))
 class Command(BaseCommand):
     help = (
         "Write a file of a study: tidy (one row an answer), wide (one row a person), sessions, paradata, the layout of "
-        "the PACT study, its codebook (as the file's name ends: .html, .md or .csv), or its preregistrations. Cells "
-        "that a spreadsheet would run as a formula begin with an apostrophe."
+        "the PACT study, or its codebook (as the file's name ends: .html, .md or .csv). Cells that a spreadsheet would "
+        "run as a formula begin with an apostrophe."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
