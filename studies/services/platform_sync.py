@@ -29,17 +29,21 @@ FIELDS = ("code", "started_at", "completed_at", "return_requested_at")
 
 @dataclass
 class Taken:
-    """What came of it: submissions read, new ones, changed ones, places given back, and what could not be read."""
+    """What came of it: submissions read, new ones, changed ones, places given back, those of which something newer is
+    known, and what could not be read.
+    """
 
     read: int = 0
     new: int = 0
     changed: int = 0
     given_back: int = 0
+    older: int = 0
     faults: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
         came = f"{self.new} new, {self.changed} changed, {self.given_back} places given back"
-        return " ".join([f"{self.read} submissions read: {came}.", *self.faults[:5]])
+        older = [f"{self.older} left as they are, because newer news of them is known."] if self.older else []
+        return " ".join([f"{self.read} submissions read: {came}.", *older, *self.faults[:5]])
 
 
 def connected_studies() -> QuerySet[Study]:
@@ -90,7 +94,10 @@ def import_submissions(*, study: Study, content: bytes, by: User) -> Taken:
     """
     if study.retain_until and study.retain_until <= timezone.now().date():
         raise FileFaultsError(["The platform ids of this study are deleted, so nothing of the file may be kept."])
-    taken = take_in(study=study, news=read_file(content), at=timezone.now())
+    news, now = read_file(content), timezone.now()
+    # The file does not say when it was made; it was not before the last thing that it tells of.
+    times = [time for said in news for time in (said.started_at, said.completed_at) if time]
+    taken = take_in(study=study, news=news, at=min(now, max(times, default=now)))
     audit(project=study.project, user=by, action="submissions imported", study=study.pk, submissions=taken.read)
     return taken
 
@@ -116,6 +123,8 @@ def take_in(*, study: Study, news: Iterable[SubmissionNews], at: datetime) -> Ta
             unchanged.append(found.pk)
         elif set_status(found.pk, at=at, **values):
             changed.append((found.identity, said.status))
+        else:
+            taken.older += 1
     _not_after(at).filter(pk__in=unchanged).update(status_at=at)
     taken.changed = len(changed)
     # After all are stored: somebody who returned one submission may have another.

@@ -107,6 +107,15 @@ def test_ids_that_were_deleted_when_their_day_came_do_not_come_back(connected, p
         import_submissions(study=connected, content=b"", by=researcher)
 
 
+def test_a_file_that_was_made_before_does_not_undo_a_message(connected, person, researcher):
+    receive(connected, message(), signed_headers(message(), at=timezone.now().timestamp(), event="e1"))
+    content = b"Submission id,Participant id,Status,Started at\nsub1,pid1,ACTIVE,2026-11-01T09:00:00Z\n"
+    taken = import_submissions(study=connected, content=content, by=researcher)
+    assert (taken.changed, taken.older) == (0, 1)
+    assert "newer news" in str(taken)
+    assert submission().status == "RETURNED"
+
+
 def message(status="RETURNED", name="sub1"):
     return json.dumps({"event_type": "submission.status.change", "resource_id": name, "status": status}).encode()
 
