@@ -39,11 +39,10 @@ class PactForm(forms.Form):
 
     simulated = forms.BooleanField(label="Simulated people instead of people", required=False)
 
-    def __init__(self, data: QueryDict, *, study: Study) -> None:
-        given, usual = data.copy(), PactFields()
-        for name in LABELS:
-            given.setdefault(name, getattr(usual, name))
-        super().__init__(given, label_suffix="")
+    def __init__(self, data: QueryDict | None = None, *, study: Study) -> None:
+        usual = PactFields().model_dump()
+        # What an address leaves out is the usual one; the page, without data, only offers that.
+        super().__init__(None if data is None else usual | data.dict(), initial=usual, label_suffix="")
         for name, codes in _parts(study).items():
             unknown = f"The study has no %(value)s for this; it has {', '.join(codes) or 'none'}."
             choices = [("", "Choose"), *((code, code) for code in codes)]
@@ -89,7 +88,7 @@ def study_exports(request: MemberRequest, project: Project, pk: int) -> HttpResp
         "may_have_ids": request.role in MANAGERS and study.platform != Study.Platform.NONE,
     }
     try:
-        context["pact"] = PactForm(request.GET, study=study)
+        context["pact"] = PactForm(study=study)
     except (DesignError, QuestionError) as error:
         context["problem"] = str(error)
     return render(request, "studies/exports.html", context)
