@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
 from studies.walk.browser import WalkError
@@ -48,12 +49,12 @@ def visit(visitors: Sequence[Visitor], load: Load, *, seed: int) -> Visits:
     with ThreadPoolExecutor(len(visitors)) as pool:
         starts = [started + load.within * index / len(visitors) for index in range(len(visitors))]
         rngs = [random.Random(f"{seed}/{index}") for index in range(len(visitors))]
-        list(pool.map(lambda *who: _visit(*who, load, visits), visitors, starts, rngs))
+        list(pool.map(partial(_visit, load=load, visits=visits), visitors, starts, rngs))
     visits.seconds = time.perf_counter() - started
     return visits
 
 
-def _visit(visitor: Visitor, start: float, rng: random.Random, load: Load, visits: Visits) -> None:
+def _visit(visitor: Visitor, start: float, rng: random.Random, *, load: Load, visits: Visits) -> None:
     time.sleep(max(0.0, start - time.perf_counter()))
     try:
         going_on = _wait(visitor.enter, visits)
