@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
@@ -83,12 +83,22 @@ def _item_page(
         "problem": typed.get("problem", ""),
         "may_decide": request.role in MANAGERS,
         "names": form.cleaned_data.get("names"),
+        "names_url": _names_url(label_project, item, form),
     }
     shown = shown_item(
         label_project.instrument, item, label_project.item_fields, answers=answers, errors=typed.get("errors", {})
     )
     context |= {"parts": shown["parts"], "pairs": shown["pairs"], "questions_to_decide": shown["questions"]}
     return render(request, "annotation/adjudicate_item.html", context, status=status)
+
+
+def _names_url(label_project: LabelProject, item: Item, form: QueueForm) -> str:
+    """The address of the same page with names where it has none, and without where it has them."""
+    query = QueryDict(form.query, mutable=True)
+    if not query.pop("names", None):
+        query["names"] = "on"
+    page = reverse("label_adjudicate_item", args=[label_project.project.slug, label_project.slug, item.pk])
+    return f"{page}?{query.urlencode()}"
 
 
 def _history(label_project: LabelProject, item: Item) -> list[tuple[Decision, str, str]]:

@@ -1,5 +1,6 @@
 """An adjudicator decides by keyboard alone."""
 
+import re
 from collections.abc import Callable
 
 from django.urls import reverse
@@ -45,9 +46,13 @@ def test_a_disputed_item_is_decided_by_keyboard(
     answers = page.locator("[data-adjudicate]")
     expect(answers).not_to_contain_text("ben")
     axe(page)
+    page.keyboard.type("yny")
     page.keyboard.press("h")
     expect(answers).to_contain_text("ben")
-    page.keyboard.type("yny")
+    expect(page.locator("[data-answers]")).to_have_attribute("action", re.compile("names=on"))
+    page.once("dialog", lambda question: question.dismiss())  # the browser asks before what was chosen is lost
+    with page.expect_event("dialog"):
+        page.keyboard.press("ArrowRight")
     page.keyboard.press("t")
     page.keyboard.type(NOTE)
     page.keyboard.press("Control+Enter")
