@@ -15,6 +15,7 @@ from studies.design import Design, Texts, parse_design, parse_texts
 from studies.filters import Filter, parse_filters
 from studies.flow import Parts, steps_before_place, steps_of_place
 from studies.platform_models import (
+    ForgottenPerson,
     PlatformAccount,
     PlatformAction,
     PlatformEvent,
@@ -25,6 +26,7 @@ from studies.querysets import SessionQuerySet, StudyQuerySet
 from studies.translating import Translation, parse_translations
 
 __all__ = [
+    "ForgottenPerson",
     "PlatformAccount",
     "PlatformAction",
     "PlatformEvent",

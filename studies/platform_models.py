@@ -48,6 +48,20 @@ class PlatformIdentity(models.Model):
         return f"platform identity {self.pk}"
 
 
+class ForgottenPerson(models.Model):
+    """Somebody who was deleted on request: what the platform tells of them later is not taken in again."""
+
+    study = models.ForeignKey("studies.Study", on_delete=models.CASCADE, related_name="forgotten_people")
+    person_digest = models.CharField(max_length=64)
+
+    class Meta:
+        verbose_name_plural = "forgotten people"
+        constraints = [models.UniqueConstraint(fields=["study", "person_digest"], name="person_forgotten_once")]
+
+    def __str__(self) -> str:
+        return f"forgotten person {self.pk}"
+
+
 class PlatformSubmission(models.Model):
     """One submission (Prolific: SESSION_ID) of a person, and how it stands there."""
 

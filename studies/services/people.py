@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from projects.models import User
 from projects.services import audit
-from studies.models import PlatformIdentity, PlatformSubmission, Session, Study
+from studies.models import ForgottenPerson, PlatformIdentity, PlatformSubmission, Session, Study
 from studies.services.entry import person_digest
 
 DELETED, IDS_DELETED = "participant deleted", "platform ids deleted"  # in the audit log
@@ -33,7 +33,8 @@ class Deleted:
 def delete_person(*, study: Study, participant_id: str, by: User | None) -> Deleted | None:
     """Delete everything of the person with this platform id; None when there is nobody.
 
-    The audit log keeps that a person was deleted, not who. Finished reports keep their aggregated numbers.
+    The audit log keeps that a person was deleted, not who; a digest of the id keeps the platform's later news of them
+    out. Finished reports keep their aggregated numbers.
     """
     digest = person_digest(study, participant_id, simulated=False)
     session = _locked(study).filter(person_digest=digest).first()
@@ -61,6 +62,8 @@ def _delete(study: Study, session: Session | None, identity: PlatformIdentity | 
         "responses": respondent.responses.count() if respondent else 0,
         "platform_ids": 1 + identity.submissions.count() if identity else 0,
     }
+    for digest in {found.person_digest for found in (session, identity) if found}:
+        ForgottenPerson.objects.get_or_create(study=study, person_digest=digest)
     for found in (identity, session, respondent):
         if found:
             found.delete()
@@ -95,6 +98,7 @@ def _delete_ids(study: Study) -> int:
         identity.person_digest, identity.participant_encrypted = secrets.token_hex(32), ""
     for submission in submissions:
         submission.submission_digest, submission.submission_encrypted = secrets.token_hex(32), ""
+    ForgottenPerson.objects.filter(study=study).delete()  # nothing is taken in any more
     PlatformIdentity.objects.bulk_update(identities, ["person_digest", "participant_encrypted"], batch_size=1000)
     Session.objects.bulk_update(sessions, ["person_digest"], batch_size=1000)
     PlatformSubmission.objects.bulk_update(submissions, ["submission_digest", "submission_encrypted"], batch_size=1000)

@@ -106,16 +106,20 @@ def import_submissions(*, study: Study, content: bytes, by: User) -> Taken:
 def take_in(*, study: Study, news: Iterable[SubmissionNews], at: datetime) -> Taken:
     """Store how submissions stood at this time; places of people who returned or ran out of time are given back.
 
-    What is known of a later time stays as it is.
+    What is known of a later time stays as it is, and nothing is stored of people who were deleted on request.
     """
     stored = PlatformSubmission.objects.filter(identity__study=study).select_related("identity__session")
     known = {found.submission_digest: found for found in stored}
+    back = PlatformIdentity.objects.filter(study=study).values("person_digest")  # by the study's link
+    forgotten = set(study.forgotten_people.exclude(person_digest__in=back).values_list("person_digest", flat=True))
     taken, unchanged, changed = Taken(), [], []
     for said in news:
         taken.read += 1
         digest = submission_digest(study, said.submission_id)
         found = known.get(digest)
         if found is None:
+            if person_digest(study, said.participant_id, simulated=False) in forgotten:
+                continue
             taken.new += 1
             found = known[digest] = _note(study, said)
         values = {"status": said.status} | {name: value for name in FIELDS if (value := getattr(said, name))}

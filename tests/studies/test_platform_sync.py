@@ -9,6 +9,7 @@ from projects.crypto import decrypt
 from studies.models import PlatformEvent, PlatformIdentity, PlatformSubmission, Session
 from studies.platform_news import FileFaultsError
 from studies.platform_signatures import SignatureError
+from studies.services import delete_person
 from studies.services.people import delete_expired_ids
 from studies.services.platform_accounts import AccountError, save_account
 from studies.services.platform_messages import receive_message
@@ -69,6 +70,15 @@ def test_who_is_known_before_they_come_gets_their_session_then(connected, platfo
     late = Participant(connected, pid="pid2", submission="sub2")
     late.enter()
     assert PlatformIdentity.objects.get().session == late.session
+
+
+def test_who_was_deleted_on_request_is_not_taken_in_again_unless_they_come_back(connected, person, platform):
+    platform.add("sub1", "AWAITING REVIEW", "pid1")
+    pull_submissions(study=connected)
+    delete_person(study=connected, participant_id="pid1", by=None)
+    assert (pull_submissions(study=connected).new, PlatformIdentity.objects.count()) == (0, 0)
+    Participant(connected, pid="pid1", submission="sub2").enter()
+    assert pull_submissions(study=connected).new == 1
 
 
 def test_a_return_or_time_out_there_gives_the_place_back_unless_another_submission_lives(connected, person, platform):
