@@ -4,20 +4,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from django import forms
-from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from annotation.models import Assignment, KnownAnswer, LabelMember, LabelProject
+from annotation.handing import candidates, workers
+from annotation.models import Assignment, KnownAnswer, LabelProject
 from annotation.suggestions import model_name, models_answering
 from materials.field_lines import HELP, read_field_lines
 from materials.models import Dataset, Instrument, Item
 from projects.form_sections import Section, sections_of
-from projects.models import Project, Role, User
+from projects.models import Project, User
 from responses.models import Respondent, RespondentKind
 
 MOST_ANSWERS = 1000  # an item; each is a row from the start
 MOST_MINUTES = 30 * 24 * 60
 MOST_ITEMS = 1_000_000  # of a person
-WORKERS = (Role.ANNOTATOR, Role.RESEARCHER, Role.OWNER)
 MATERIAL_SECTIONS = (
     ("What is labelled", "", ("name", "dataset", "instrument", "fields_shown")),
     ("Guidelines", "", ("guidelines",)),
@@ -250,7 +249,10 @@ class ItemToHandForm(forms.Form):
 
 
 class HandForm(forms.Form):
-    """A place of the item to hand over, and who gets it: people who may label and have not had the item."""
+    """A place of the item to hand over, and who gets it: people who may label and have not had the item.
+
+    `barred`: the others who may label in the project, each with the reason.
+    """
 
     place = forms.ChoiceField(
         widget=forms.RadioSelect,
@@ -266,28 +268,13 @@ class HandForm(forms.Form):
         ]
         self.fields["place"].choices = choices  # type: ignore[attr-defined]
         self.initial.setdefault("place", choices[0][0] if choices else None)
-        item = places[0].item_id if places else None
-        self.fields["to"].queryset = people_for(label_project, item)  # type: ignore[attr-defined]
+        people = candidates(label_project, places[0].item_id if places else None)
+        able = [user.pk for user, bar in people if not bar]
+        self.fields["to"].queryset = workers(label_project).filter(pk__in=able)  # type: ignore[attr-defined]
+        self.barred = [(user, bar) for user, bar in people if bar]
 
     def clean_place(self) -> Assignment:
         return self.places[self.cleaned_data["place"]]
-
-
-def people_for(label_project: LabelProject, item: int | None) -> QuerySet[User]:
-    """Who may label here and has not had the item, by name."""
-    of_here = LabelMember.objects.filter(label_project=label_project, user=OuterRef("pk"))
-    barred = of_here.filter(~Q(status=LabelMember.Status.ACTIVE) | Q(failed_at__isnull=False))
-    had = Assignment.objects.filter(label_project=label_project, item=item, annotator=OuterRef("pk"))
-    people = workers(label_project).exclude(Exists(barred)).exclude(Exists(had))
-    if label_project.known_answers.filter(purpose=KnownAnswer.Purpose.TRAINING).exists():
-        people = people.filter(Exists(of_here.filter(qualified_at__isnull=False)))
-    return people
-
-
-def workers(label_project: LabelProject) -> QuerySet[User]:
-    """Members of the project who may label, by name."""
-    able = User.objects.filter(memberships__project=label_project.project_id, memberships__role__in=WORKERS)
-    return able.order_by("username")
 
 
 class MemberForm(forms.Form):

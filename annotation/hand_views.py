@@ -6,6 +6,7 @@ from django.shortcuts import redirect, render
 
 from annotation import services
 from annotation.forms import HandForm, ItemToHandForm
+from annotation.handing import held_places
 from annotation.models import Assignment, LabelProject
 from annotation.setup_views import setup_context
 from annotation.views import find
@@ -20,7 +21,14 @@ def label_hand(request: MemberRequest, project: Project, label: str) -> HttpResp
     """A form to choose the item (?item=ID), then one of its places and who gets it (?to=their number)."""
     label_project = find(project, label)
     choose = ItemToHandForm(request.GET if "item" in request.GET else None, label_project=label_project)
-    context = setup_context(label_project, "live") | {"choose": choose, "to": request.GET.get("to", "")}
+    context = setup_context(label_project, "live") | {
+        "choose": choose,
+        "to": request.GET.get("to", ""),
+        "held": [
+            {"place": place, "title": item_title(place.item.content, label_project.item_fields)}
+            for place in held_places(label_project)
+        ],
+    }
     form = None
     if choose.is_valid():
         item = choose.cleaned_data["item"]

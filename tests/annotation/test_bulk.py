@@ -7,6 +7,7 @@ from django.db import connection, transaction
 from django.urls import reverse
 
 from annotation import monitoring
+from annotation.handing import candidates
 from annotation.models import Assignment, Draft, LabelMember
 from annotation.services import (
     LabelProjectError,
@@ -195,6 +196,7 @@ def test_the_page_hands_over_what_it_showed(make_label_project, make_annotators,
     shown = client.get(item)
     assert [label for _, label in shown.context["form"].fields["place"].choices] == ["Held by annotator-0", "Free"]
     assert first not in shown.context["form"].fields["to"].queryset  # who had the item
+    assert [(row["place"], row["place"].annotator) for row in shown.context["held"]] == [(place, first)]
     held = f"{place.pk} {first.pk}"
     submit(place, first, answers())
     late = client.post(item, {"place": held, "to": second.pk})
@@ -202,6 +204,18 @@ def test_the_page_hands_over_what_it_showed(make_label_project, make_annotators,
     free = label_project.assignments.get(status="free")
     assert client.post(item, {"place": f"{free.pk} ", "to": second.pk}).status_code == 302
     assert claim_next(label_project, second) == free
+
+
+def test_who_cannot_get_an_item_is_named_with_the_reason(make_label_project, make_annotators):
+    label_project = make_label_project(n=1, overlap=4)
+    holds, answered, paused, free = make_annotators(4)
+    submit(claim_next(label_project, answered), answered, answers())
+    item = claim_next(label_project, holds).item_id
+    LabelMember.objects.create(label_project=label_project, user=paused, status="paused")
+    reasons = ["holds this item", "has answered this item", "is paused"]
+    assert candidates(label_project, item) == list(zip((holds, answered, paused, free), [*reasons, ""], strict=True))
+    known(label_project, "training", 1)
+    assert candidates(label_project, item)[-1] == (free, "has not done the training")
 
 
 def test_nothing_happens_before_it_is_confirmed(make_label_project, annotator, researcher, client_as):
