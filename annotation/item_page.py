@@ -65,7 +65,7 @@ def item_page(
         "questions": questions,
         "changing": submitted if changing is None else changing,
         "errors": [
-            {"text": f"{shown.question.legend}: {shown.question.error}", "target": shown.question.name}
+            {"text": _said_of(shown.question), "target": shown.question.name}
             for shown in questions
             if shown.question.error
         ],
@@ -73,6 +73,11 @@ def item_page(
         "previous": Assignment.objects.before(place, user) if place.finished_at and own else progress.last,
         "following": Assignment.objects.after(place, user),
     }
+
+
+def _said_of(question: ShownQuestion) -> str:
+    """The question and what is wrong with its answer."""
+    return f"{question.legend}{' ' if question.legend.endswith(('.', '?', '!', ':', '…')) else ': '}{question.error}"
 
 
 def _known_answers(place: Assignment, user: User, *, submitted: bool) -> Mapping[str, Any]:
@@ -109,7 +114,7 @@ def _questions(
         for shown in questions
         if shown.code in suggested
     }
-    return show_suggestions(questions, says=says, shown_as=place.suggested_as, answers=typed)
+    return show_suggestions(questions, suggested=suggested, says=says, shown_as=place.suggested_as, answers=typed)
 
 
 def _in_words(shown: ShownQuestion, question: Any, value: Any, content: Mapping[str, Any]) -> str:

@@ -12,13 +12,13 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from annotation.allocation import disagreement, disputed_rank
-from annotation.answers import check_answers
+from annotation.answers import Checked, check_answers
 from annotation.models import Assignment, Draft, Flag, LabelMember, LabelProject, Submission
 from annotation.refusals import RefusedError
 from annotation.services.claiming import set_shown
 from annotation.services.known_answers import settle_training
 from annotation.services.members import let_in, member_for
-from annotation.suggested import AUDITED, with_audits
+from annotation.suggested import AUDITED, contradictions, with_audits
 from projects.models import Project, User
 from responses.kept import kept_id
 from responses.models import RespondentKind, Response, SourceKind
@@ -125,8 +125,7 @@ def _submit(
         _refuse_other(sent, place)
         _forget_draft(place, user)
         return place
-    meant = with_audits(place.suggested, answers) if place.suggested_as == AUDITED else answers
-    checked = check_answers(place.label_project.instrument.questionnaire, meant, place.item.content)
+    checked = _check(place, answers)
     submitted_before = place.status == Assignment.Status.SUBMITTED
     standing = standing_values(SourceKind.ASSIGNMENT, place.pk) if submitted_before else {}
     if submitted_before and standing == checked.values and not checked.errors:
@@ -150,6 +149,15 @@ def _submit(
     elif place.label_project.order == LabelProject.Order.MOST_DISPUTED:
         _rank_by_dispute(place)
     return place
+
+
+def _check(place: Assignment, answers: Mapping[str, Any]) -> Checked:
+    questionnaire, audited = place.label_project.instrument.questionnaire, place.suggested_as == AUDITED
+    meant = with_audits(questionnaire, place.suggested, answers) if audited else answers
+    checked = check_answers(questionnaire, meant, place.item.content)
+    if audited:
+        checked.errors.update(contradictions(place.suggested, answers, checked.values))
+    return checked
 
 
 LOCK_OWN = """

@@ -34,8 +34,8 @@ export class Questions {
   update() {
     for (const question of this.all) {
       if (!question.dataset.showIf) continue;
-      const rule = JSON.parse(question.dataset.showIf);
-      question.hidden = !this.#values(rule.name).some((value) => rule.any_of.includes(value));
+      const rules = [JSON.parse(question.dataset.showIf)].flat(); // one of them is enough
+      question.hidden = !rules.some(({ name, any_of }) => this.#values(name).some((value) => any_of.includes(value)));
     }
     const active = this.active;
     for (const question of this.all) question.toggleAttribute("data-active", question === active);

@@ -270,10 +270,11 @@ def test_a_verdict_on_the_model_is_an_answer(make_label_project, annotator, clie
     place = claim_next(make_label_project(), annotator)
     place.suggested, place.suggested_as = {"plausible": "no", "clear": "no"}, "audited"
     place.save()
-    client, sent = client_as(annotator), {"audit_plausible": "right", "audit_clear": "wrong", "answer_neutral": "yes"}
+    client, sent = client_as(annotator), {"audit_plausible": "right", "answer_neutral": "yes"}
     page = client.post(url("label_assignment", place), sent)
     assert page.status_code == 422
-    page = client.post(url("label_assignment", place), sent | {"answer_clear": "yes"})
+    assert "The model says: No. An answer is required." in page.content.decode()
+    page = client.post(url("label_assignment", place), sent | {"audit_clear": "wrong", "answer_clear": "no"})
     assert standing_values("assignment", place.pk) == {"plausible": "no", "clear": "yes", "neutral": "yes"}
     text = client.get(url("label_assignment", place)).content.decode()
     assert re.search(r'name="audit_plausible" value="right"[^>]*checked', text)
