@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from annotation.models import Assignment, Draft, Flag, Guidelines, LabelProject
+from annotation.models import Assignment, Draft, Flag, Guidelines, LabelMember, LabelProject
 from annotation.progress import Progress
-from annotation.services import Judged, orders_for
+from annotation.services import Judged, set_shown
 from annotation.suggested import AUDITED, PRESELECTED, Suggested, audits_of, show_suggestions
 from materials.item_parts import Part, item_parts, item_title, pairs
 from materials.models import Item
@@ -53,13 +53,14 @@ def item_page(
     changing: bool | None = None,
 ) -> dict[str, Any]:
     """The item with what is known of this person's answers: just typed, else their draft, else submitted."""
-    own = place.annotator_id == user.pk  # what somebody else did with the place since must not show
-    orders = place.orders if own else orders_for(place, user.pk)
+    own = place.annotator_id == user.pk
+    if not own:  # what somebody else did with the place since must not show
+        set_shown(place, _member(place, user))
     submitted = own and place.status == Assignment.Status.SUBMITTED
     if typed is None:
         typed = _known_answers(place, user, submitted=submitted)
-    questions = _questions(place, orders, typed, errors or {}, suggested=place.suggested if own else {})
-    return _item(place, orders) | {
+    questions = _questions(place, typed, errors or {})
+    return _item(place, place.orders) | {
         "place": place,
         "key": uuid4(),
         "questions": questions,
@@ -73,6 +74,11 @@ def item_page(
         "previous": Assignment.objects.before(place, user) if place.finished_at and own else progress.last,
         "following": Assignment.objects.after(place, user),
     }
+
+
+def _member(place: Assignment, user: User) -> LabelMember:
+    member = LabelMember.objects.filter(label_project=place.label_project_id, user=user).first()
+    return member or LabelMember(label_project=place.label_project, user=user)
 
 
 def _said_of(question: ShownQuestion) -> str:
@@ -99,16 +105,13 @@ def _flags(place: Assignment, user: User) -> Iterable[Flag]:
     return Flag.objects.filter(label_project=place.label_project_id, item=place.item_id, annotator=user)
 
 
-def _questions(
-    place: Assignment,
-    orders: Mapping[str, list[str]],
-    typed: Mapping[str, Any],
-    errors: Mapping[str, str],
-    *,
-    suggested: Mapping[str, Any],
-) -> list[Suggested]:
-    questionnaire, content = place.label_project.instrument.questionnaire, place.item.content
-    questions = shown_questions(questionnaire, content, orders=orders, answers=typed, errors=errors)
+def _questions(place: Assignment, typed: Mapping[str, Any], errors: Mapping[str, str]) -> list[Suggested]:
+    questionnaire, content, suggested = (
+        place.label_project.instrument.questionnaire,
+        place.item.content,
+        place.suggested,
+    )
+    questions = shown_questions(questionnaire, content, orders=place.orders, answers=typed, errors=errors)
     says = {
         shown.code: _in_words(shown, questionnaire[shown.code], suggested[shown.code], content)
         for shown in questions

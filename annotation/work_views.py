@@ -17,7 +17,7 @@ from annotation import item_page, services
 from annotation.answers import read_form
 from annotation.models import Assignment, LabelMember, LabelProject
 from annotation.progress import Progress, progress_of, stretch_of, training_of, why_nothing_left
-from annotation.suggested import AUDITED, read_audits
+from annotation.suggested import read_audits
 from materials.models import kept_instrument
 from projects.access import MANAGERS, MemberRequest, project_view
 from projects.models import Role
@@ -181,8 +181,9 @@ def _reach(request: MemberRequest, label_project: LabelProject, pk: int) -> Assi
 
 
 def _read(place: Assignment, data: QueryDict) -> dict[str, Any]:
-    answers = read_form(place.label_project.instrument.questionnaire, data)
-    return answers | (read_audits(place.suggested, data) if place.suggested_as == AUDITED else {})
+    """With verdicts on a model's answers also where the place has gone to somebody who sees none."""
+    questionnaire = place.label_project.instrument.questionnaire
+    return read_form(questionnaire, data) | read_audits((question.code for question in questionnaire.questions), data)
 
 
 @_work_view
@@ -199,9 +200,14 @@ def assignment(request: MemberRequest, label_project: LabelProject, pk: int) -> 
     if request.method == "POST":
         return _submit(request, place)
     if place.annotator_id != request.user.pk:
-        messages.warning(request, str(services.NoLongerYoursError()))
-        return _next(request, label_project) if _wants_part(request) else _to_work(place)
+        return _gone(request, place, services.NoLongerYoursError(free=place.annotator_id is None))
     return _show(request, place)
+
+
+def _gone(request: MemberRequest, place: Assignment, why: services.NoLongerYoursError) -> HttpResponse:
+    """On to the next item, with the reason why there is nothing to do about this one."""
+    messages.warning(request, str(why))
+    return _next(request, place.label_project) if _wants_part(request) else _to_work(place)
 
 
 def _submit(request: MemberRequest, place: Assignment) -> HttpResponse:
@@ -211,6 +217,8 @@ def _submit(request: MemberRequest, place: Assignment) -> HttpResponse:
     try:
         key, seconds = _key(request.POST.get("key", "")), _seconds(request.POST.get("seconds", ""))
         done = services.submit(place, request.user, answers, changing=changing, key=key, seconds=seconds)
+    except services.NoLongerYoursError as why:
+        return _gone(request, place, why)
     except services.RefusedError as refusal:
         again = changing or isinstance(refusal, services.AlreadyAnsweredError | services.KeyReusedError)
         errors = getattr(refusal, "errors", None)
@@ -246,7 +254,8 @@ def draft(request: MemberRequest, label_project: LabelProject, pk: int) -> HttpR
     place = _reach(request, label_project, pk)
     if services.save_draft(place, request.user, _read(place, request.POST), changing="changing" in request.POST):
         return HttpResponse(status=204)
-    return HttpResponse(str(services.NoLongerYoursError()), status=409, content_type="text/plain; charset=utf-8")
+    why = services.NoLongerYoursError(free=place.annotator_id is None)
+    return HttpResponse(str(why), status=409, content_type="text/plain; charset=utf-8")
 
 
 def _note(request: MemberRequest, label_project: LabelProject, pk: int, *, kind: str) -> HttpResponse:
@@ -262,6 +271,8 @@ def _note(request: MemberRequest, label_project: LabelProject, pk: int, *, kind:
             if _wants_part(request):
                 return _show(request, place)
             return redirect(_url("label_assignment", label_project, place.pk))
+        except services.NoLongerYoursError as why:
+            return _gone(request, place, why)
         except services.RefusedError as refusal:
             if _wants_part(request):
                 return _show(request, place, problem=str(refusal))

@@ -13,7 +13,7 @@ from annotation.services.answering import (
     submit,
 )
 from annotation.services.bulk import hand_over, invalidate, release_leases, reopen_skipped
-from annotation.services.claiming import claim_next, orders_for, own_place
+from annotation.services.claiming import claim_next, orders_for, own_place, set_shown
 from annotation.services.guidelines import GuidelinesError, publish_guidelines, read_guidelines
 from annotation.services.known_answers import (
     Judged,
@@ -79,6 +79,7 @@ __all__ = [
     "reopen_skipped",
     "save_draft",
     "set_member_status",
+    "set_shown",
     "set_status",
     "settle_training",
     "skip",

@@ -37,13 +37,15 @@ class NotValidError(RefusedError):
 
 
 class NoLongerYoursError(RefusedError):
-    """The lease ran out and the place was given to somebody else."""
+    """The person no longer holds the place; `free` says that nobody does, so that it was taken back."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            "Your time for this item ran out and it was passed on to somebody else. What you typed is kept as a draft "
-            "and comes back if the item returns to you."
+    def __init__(self, *, free: bool = False) -> None:
+        why = (
+            "The researchers took this item back."
+            if free
+            else "This item was passed on to somebody else: your time for it ran out, or the researchers chose so."
         )
+        super().__init__(f"{why} What you typed is kept as a draft and comes back if the item returns to you.")
 
 
 class _NotHeldError(Exception):
@@ -375,7 +377,7 @@ def skip(assignment: Assignment, user: User, reason: str) -> Assignment:
         raise RefusedError("Say in a few words why you skip this item.")
     place = Assignment.objects.select_for_update().get(pk=assignment.pk)
     if place.annotator_id != user.pk:
-        raise NoLongerYoursError
+        raise NoLongerYoursError(free=place.annotator_id is None)
     place.label_project = assignment.label_project
     member = member_for(place.label_project, user)
     if place.status == Assignment.Status.SUBMITTED:

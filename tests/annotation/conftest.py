@@ -8,6 +8,8 @@ from annotation.services import create_label_project
 from materials.models import Dataset, Item
 from projects.models import Project, Role, User
 from projects.services import set_member
+from responses.models import Respondent, RespondentKind, SourceKind
+from responses.services import Answer, get_condition, get_respondent, record_many
 
 YES_NO = [{"code": "yes", "text": "Yes", "hotkey": "y"}, {"code": "no", "text": "No", "hotkey": "n"}]
 CRITERIA = [
@@ -64,3 +66,32 @@ def known(label_project: LabelProject, purpose: str, n: int, value: str = "yes")
         KnownAnswer.objects.create(
             label_project=label_project, item=item, purpose=purpose, answers={"clear": [value]}, position=i
         )
+
+
+@pytest.fixture
+def model(project: Project) -> Respondent:
+    return get_respondent(project=project, kind=RespondentKind.MODEL, key="model:1:none", attributes={"model": "tiny"})
+
+
+def record(label_project: LabelProject, respondent: Respondent, values: dict[int, list[Any]]) -> list[Item]:
+    """`values` by position of the item: a value for each sample of the question `plausible`."""
+    items = list(label_project.dataset.items.order_by("position"))
+    record_many(
+        project=label_project.project,
+        instrument=label_project.instrument,
+        source_kind=SourceKind.IMPORT,
+        on_conflict="keep",
+        answers=[
+            Answer(
+                respondent_id=respondent.pk,
+                item_id=items[position].pk,
+                question="plausible",
+                value=value,
+                condition_id=get_condition(project=label_project.project, factors={}).pk,
+                sample=sample,
+            )
+            for position, samples in values.items()
+            for sample, value in enumerate(samples)
+        ],
+    )
+    return items

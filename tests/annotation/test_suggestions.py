@@ -5,39 +5,10 @@ from annotation.models import LabelProject
 from annotation.services import LabelProjectError, change_settings, claim_next
 from annotation.suggestions import models_answering, suggestions_for
 from materials.models import Item
-from responses.models import RespondentKind, SourceKind
-from responses.services import Answer, get_condition, get_respondent, record_many
+from responses.models import SourceKind
+from responses.services import Answer, get_condition, record_many
 from responses.uncertainty import uncertainty
-from tests.annotation.conftest import known
-
-
-@pytest.fixture
-def model(project):
-    return get_respondent(project=project, kind=RespondentKind.MODEL, key="model:1:none", attributes={"model": "tiny"})
-
-
-def record(label_project, respondent, values):
-    """`values` by position of the item: a value for each sample of the question `plausible`."""
-    items = list(label_project.dataset.items.order_by("position"))
-    record_many(
-        project=label_project.project,
-        instrument=label_project.instrument,
-        source_kind=SourceKind.IMPORT,
-        on_conflict="keep",
-        answers=[
-            Answer(
-                respondent_id=respondent.pk,
-                item_id=items[position].pk,
-                question="plausible",
-                value=value,
-                condition_id=get_condition(project=label_project.project, factors={}).pk,
-                sample=sample,
-            )
-            for position, samples in values.items()
-            for sample, value in enumerate(samples)
-        ],
-    )
-    return items
+from tests.annotation.conftest import known, record
 
 
 def test_the_models_latest_answer_is_suggested(make_label_project, model):
