@@ -24,6 +24,7 @@ class Places:
     held: int
     skipped: int
     submitted: int
+    left_out: int
     known: int
     answers: int
 
@@ -79,7 +80,12 @@ ACTIONS = {
     "resume": Action(
         "Let a person go on",
         "Let them go on",
-        lambda p: ["They may label again. Work that was left out before stays left out."],
+        lambda p: [
+            "They may label again.",
+            f"{_n(p.left_out, 'item')} whose work was left out will not come back to them."
+            if p.left_out
+            else "No work of theirs was left out.",
+        ],
         of_person=True,
     ),
     "invalidate": Action(
@@ -90,6 +96,8 @@ ACTIONS = {
             f"answers will be left out, and {_n(p.answers, 'answer')} with them.",
             "The answers are kept as history; tables, reports and exports of standing answers leave them out.",
             "The labelled and skipped items are handed out again to others. The person gets no further item.",
+            "This is final: letting them go on later neither brings the work back nor gives them these items "
+            "again. To stop them for a while, pause them.",
             "Decisions of adjudicators stay as they are.",
         ],
         of_person=True,
@@ -149,6 +157,7 @@ def _places(label_project: LabelProject, user: int | None) -> Places:
         held=Count("pk", filter=ordinary & Q(status="leased")),
         skipped=Count("pk", filter=ordinary & Q(status="skipped")),
         submitted=Count("pk", filter=ordinary & Q(status="submitted")),
+        left_out=Count("pk", filter=ordinary & Q(status="invalid")),
         known=Count("pk", filter=~ordinary & Q(status="submitted")),
     )
     standing = Response.objects.filter(

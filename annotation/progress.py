@@ -244,4 +244,9 @@ def why_nothing_left(label_project: LabelProject, user: User) -> str:
             "The items left are with other annotators right now. If they do not finish, one may return in about "
             f"{minutes} min; you can look again then."
         )
+    if Assignment.objects.of(label_project, user).filter(status="invalid", purpose="label", skip_reason="").exists():
+        return (
+            "No item is left that you have not had. The researchers left out work of yours here, and nobody gets an "
+            "item twice."
+        )
     return "Every item that you could answer has been answered."

@@ -9,6 +9,7 @@ from django.urls import reverse
 from annotation import monitoring
 from annotation.handing import candidates
 from annotation.models import Assignment, Draft, LabelMember
+from annotation.progress import why_nothing_left
 from annotation.services import (
     LabelProjectError,
     MembershipRefusedError,
@@ -19,6 +20,7 @@ from annotation.services import (
     orders_for,
     release_leases,
     reopen_skipped,
+    set_member_status,
     skip,
     submit,
 )
@@ -80,6 +82,11 @@ def test_work_that_is_left_out_is_kept_and_done_again(make_label_project, make_a
     assert (event.detail["member"], event.detail["reason"], event.detail["answers"]) == ("annotator-0", "guessed", 3)
     person = next(person for person in monitoring.people(label_project) if person.pk == first.pk)
     assert (person.done, person.left_out, person.member.status) == (0, 1, "excluded")
+    assert "left out work" not in why_nothing_left(label_project, second)
+    set_member_status(member=person.member, status="active", by=researcher)
+    while claim_next(label_project, first):  # what they only held comes back to them
+        submit(label_project.assignments.get(annotator=first, status="leased"), first, answers())
+    assert "left out work of yours" in why_nothing_left(label_project, first)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -226,6 +233,7 @@ def test_nothing_happens_before_it_is_confirmed(make_label_project, annotator, r
     preview = client.get(leave_out).content.decode()
     assert "1 labelled item" in preview
     assert "3 answers" in preview
+    assert "This is final" in preview
     assert client.post(leave_out, {"reason": ""}).status_code == 422
     assert LabelMember.objects.get().status == "active"
     assert client.post(leave_out, {"reason": "guessed"}).status_code == 302
