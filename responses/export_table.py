@@ -107,6 +107,8 @@ class Table:
             yield Column("side", "text", about), self._side
         if self._suggests:
             yield Column("suggested", "json", "What a model suggested to the person"), _suggested
+            about = "Whether the person judged that right or wrong; empty where they were not asked to"
+            yield Column("verdict", "text", about), _verdict
         yield from self._when()
         if self.choices.superseded:
             yield Column("superseded", "boolean", "Whether it was replaced or taken back"), _is_superseded
@@ -127,6 +129,8 @@ class Table:
             for code in dict.fromkeys(code for _, code in self.questions):
                 about = f"What a model suggested to the person for {code}"
                 yield Column(f"suggested_{code}", "json", about, question=code), _cell_of("suggested", code)
+                about = f"Whether the person judged the suggestion for {code} right or wrong; empty where not asked to"
+                yield Column(f"verdict_{code}", "text", about, question=code), _cell_of("verdicts", code)
         yield from self._when()
 
     def _where(self) -> Iterator[tuple[Column, Read]]:
@@ -213,6 +217,7 @@ class Table:
         return answers[0] | {
             "answers": cells,
             "sides": {answer["question"]: self._side(answer) for answer in answers},
+            "verdicts": {answer["question"]: _verdict(answer) for answer in answers} if self._suggests else {},
             "condition__factors": merged_factors(factors),
             "answered_at": max(answer["answered_at"] for answer in answers),
             "seconds": max((a["seconds"] for a in answers if a["seconds"] is not None), default=None),
@@ -263,6 +268,12 @@ def _cell_of(path: str, name: str) -> Read:
 
 def _suggested(row: Mapping[str, Any]) -> Any:
     return (row["suggested"] or {}).get(row["question"])
+
+
+def _verdict(row: Mapping[str, Any]) -> str | None:
+    if row["condition__factors"].get("suggestion") != "audited":
+        return None
+    return "right" if row["value"] == _suggested(row) else "wrong"
 
 
 def _is_superseded(row: Mapping[str, Any]) -> bool:

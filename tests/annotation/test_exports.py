@@ -8,12 +8,12 @@ from django.urls import reverse
 
 from annotation.exports import answers_of
 from annotation.models import LabelProject
-from annotation.services import NewKnown, add_known_answers, claim_next, submit
+from annotation.services import NewKnown, add_known_answers, change_settings, claim_next, submit
 from responses.export import table_lines
 from responses.export_table import Choices, Table
 from responses.models import RespondentKind, SourceKind
 from responses.services import Answer, get_condition, get_respondent, record_many
-from tests.annotation.conftest import CRITERIA, answers
+from tests.annotation.conftest import CRITERIA, answers, record
 
 
 def rows(label_project: LabelProject, **choices) -> list[dict]:
@@ -66,6 +66,19 @@ def test_what_a_model_suggested_stands_beside_the_answer(make_label_project, mak
     assert shown["neutral"] == (None, None, "yes")
     (row,) = rows(made, shape="wide")
     assert (row["suggested_clear"], row["suggested_neutral"], row["cond_suggestion"]) == ("no", None, "shown")
+
+
+def test_a_verdict_on_the_model_stands_beside_the_answer(make_label_project, annotator, model):
+    made = make_label_project(n=2)
+    record(made, model, {0: ["no"], 1: ["no"]})
+    change_settings(label_project=made, suggestions="audited", suggestions_of=model, by=None)
+    for verdict in ("right", "wrong"):
+        submit(claim_next(made, annotator), annotator, {"audit:plausible": verdict, "clear": "no", "neutral": "no"})
+    tidy = {(row["item"], row["question"]): (row["value"], row["verdict"]) for row in rows(made)}
+    assert tidy["scenarios-0", "plausible"] == ("no", "right")
+    assert tidy["scenarios-1", "plausible"] == ("yes", "wrong")
+    assert tidy["scenarios-0", "clear"] == ("no", None)
+    assert [row["verdict_plausible"] for row in rows(made, shape="wide")] == ["right", "wrong"]
 
 
 def test_the_side_of_the_chosen_text_stands_beside_a_pair(make_label_project, make_annotators):
