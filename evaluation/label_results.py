@@ -53,9 +53,14 @@ class Results:
 
 
 def look(label_project: LabelProject) -> Results:
-    """The latest results; where answers came since then, a worker is asked for new ones."""
+    """The latest results; where answers came since then, a worker is asked for new ones.
+
+    Results of no answers are not given once there are some: they would say that nobody has answered.
+    """
     kept = cache.get(_key(label_project, "agreement")) or {}
     current = kept.get("state") == state(label_project)
+    if not current and kept and not kept["state"][0]:
+        kept = {}
     if not current and cache.add(_key(label_project, "asked"), True, ASKED_FOR):
         current_app.send_task(COMPUTE, [label_project.pk])
     return Results(kept.get("agreement"), current, kept.get("problem", ""))
@@ -80,6 +85,8 @@ def keep(
     lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     cache.set(_key(label_project, "labels"), gzip.compress(lines.encode(), 1), KEPT)
     cache.set(_key(label_project, "agreement"), {"state": state, "agreement": agreement}, KEPT)
+    if not state[0]:  # nothing was counted, so the first answers need not wait
+        cache.delete(_key(label_project, "asked"))
 
 
 def keep_problem(label_project: LabelProject, state: list[int], problem: str) -> None:
