@@ -16,6 +16,7 @@ from annotation.models import LabelProject
 from annotation.querysets import simulated_annotators
 from annotation.views import find
 from evaluation import label_results
+from evaluation.label_doubts import dawid_skene_doubts
 from projects.access import READERS, MemberRequest, project_view
 from projects.models import Project, User
 from projects.services import audit
@@ -106,6 +107,7 @@ def label_labels(request: MemberRequest, project: Project, label: str) -> HttpRe
     shown = list(islice(rows, (number - 1) * PAGE, number * PAGE + 1)) if rows else []
     context = _context(found, "labels") | {
         "results": results,
+        "doubts": dawid_skene_doubts(results.agreement["rows"]) if results.agreement else [],
         "rows": shown[:PAGE],
         "previous_url": f"?page={number - 1}" if number > 1 else "",
         "next_url": f"?page={number + 1}" if len(shown) > PAGE else "",

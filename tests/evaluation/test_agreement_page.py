@@ -13,6 +13,7 @@ from annotation.services import claim_next, create_label_project, decide, invali
 from evaluation import label_results
 from evaluation.label_agreement import compute_agreement
 from evaluation.label_building import build_label_results
+from evaluation.label_doubts import dawid_skene_doubts
 from evaluation.labels import aggregated_labels
 from projects.models import Role, User
 from projects.services import set_member
@@ -109,6 +110,31 @@ def test_results_are_computed_once_for_the_same_answers(labelled, researcher, cl
         user = User.objects.get(username="ana")
         invalidate(label_project=labelled, user=user, reason="guessed", by=researcher)
         assert not label_results.look(labelled).current
+
+
+def test_results_of_no_answers_do_not_stand_for_the_first_ones(labelled, researcher, client_as):
+    for name in GIVEN:
+        invalidate(label_project=labelled, user=User.objects.get(username=name), reason="guessed", by=researcher)
+    names, user = [labelled.project.slug, labelled.slug], User.objects.create_user(username="cleo")
+    set_member(project=labelled.project, user=user, role=Role.ANNOTATOR, by=None)
+    with mock.patch.object(label_results.current_app, "send_task") as sent:
+        label_results.look(labelled)
+        build_label_results(labelled.pk)
+        submit(claim_next(labelled, user), user, {"clear": "yes", "fair": "yes"})
+        for page in ("label_agreement", "label_labels"):
+            shown = client_as(researcher).get(reverse(page, args=names)).content.decode()
+            assert "Being computed" in shown
+            assert "obody has answered" not in shown
+        assert sent.call_count == 2  # at once, without waiting for the minute after the first look
+
+
+def test_dawid_skene_labels_of_two_people_or_below_chance_are_doubted(labelled, researcher, client_as):
+    build_label_results(labelled.pk)
+    page = client_as(researcher).get(reverse("label_labels", args=[labelled.project.slug, labelled.slug]))
+    assert "Fewer than three people answered “Clear?”, “Fair?”" in page.content.decode()
+    three = {"text": "Clear?", "details": {"raters": [1, 2, 3]}}
+    for value, doubts in ((-0.2, 1), (0.0, 0), (None, 0)):
+        assert len(dawid_skene_doubts([three | {"estimates": {"brennan_prediger": {"value": value}}}])) == doubts
 
 
 def test_a_confusion_leads_to_its_items(labelled, researcher, client_as):
