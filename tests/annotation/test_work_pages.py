@@ -208,6 +208,7 @@ def test_training_shows_what_was_right_and_why(make_label_project, annotator, cl
     page = client.get(work_url(label_project)).content.decode()
     assert "This is a training item" in page
     place = Assignment.objects.get(status="leased")
+    assert "This is a training item" in client.post(url("label_assignment", place), {}).content.decode()
     page = client.post(url("label_assignment", place), form("no"), follow=True).content.decode()
     assert "Not right" in page
     assert "Right: <strong" in page

@@ -145,6 +145,10 @@ def test_undo_changes_the_last_answer_and_goes_forward_again(page: Page, open_wo
     ]
     page.keyboard.press("ArrowLeft")
     item_number(page, 0)
+    for key in ("Tab", "Enter", "Tab"):  # by the link over the item and its arrows
+        page.keyboard.press(key)
+    expect(page.locator("[name=answer_plausible][value=yes]")).to_be_focused()
+    page.locator(".item").focus()
     page.keyboard.press("ArrowRight")
     item_number(page, 1)
 
