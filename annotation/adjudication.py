@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db import connection
 from django.db.models import QuerySet
+from django.utils.text import Truncator
 
 from annotation.allocation import disagreement
 from annotation.models import Assignment, Decision, LabelProject
@@ -27,6 +28,7 @@ SHOWN = {
     DECIDED: "Decided",
     ALL: "All that were answered",
 }
+LABEL_LENGTH = 80  # characters of an answer in the list
 KEPT = {  # conditions on an item's rows: one for each question that was answered, and an empty one where it is noted
     DISPUTED: "bool_or(dispute > 0 AND NOT decided)",
     UNDECIDED: "bool_or(NOT decided)",
@@ -40,7 +42,7 @@ NOTED = {
     SKIPPED: """SELECT DISTINCT item_id FROM annotation_assignment
                 WHERE label_project_id = %(label_project)s AND status = 'skipped' AND purpose = 'label'""",
 }
-NOTED_ROWS = "UNION ALL SELECT item_id, '', 0, NULL, NULL FROM ({noted}) noted"
+NOTED_ROWS = "UNION ALL SELECT item_id, '', NULL, NULL FROM ({noted}) noted"
 # Items that two people answered; where values are named, only those that they answered so.
 PAIR = """
 JOIN (SELECT DISTINCT one.item_id FROM answer one JOIN answer other USING (item_id, question)
@@ -57,12 +59,12 @@ WITH answer AS (
 value AS (SELECT item_id, question, count(*)::int AS n FROM answer GROUP BY item_id, question, answer.value),
 decision AS (SELECT DISTINCT item_id, question FROM annotation_decision WHERE label_project_id = %(label_project)s),
 asked AS (
-  SELECT value.item_id, value.question, sum(n)::int AS given,
+  SELECT value.item_id, value.question,
          1 - sum(n * (n - 1))::float8 / nullif(sum(n) * (sum(n) - 1), 0) AS dispute,
          bool_or(decision.item_id IS NOT NULL) AS decided
   FROM value LEFT JOIN decision USING (item_id, question) GROUP BY value.item_id, value.question {noted}),
 queue AS (
-  SELECT item_id, sum(given) AS given, round(coalesce(avg(dispute), 0)::numeric, 6)::float8 AS dispute,
+  SELECT item_id, round(coalesce(avg(dispute), 0)::numeric, 6)::float8 AS dispute,
          coalesce(bool_and(decided), false) AS decided
   FROM asked {pair} GROUP BY item_id HAVING {kept})
 """
@@ -87,14 +89,19 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Queued:
-    """`dispute`: per cent of disagreeing pairs of answers, averaged over questions; `labels` in words by question."""
+    """`dispute`: per cent of disagreeing pairs of answers, averaged over questions.
+
+    `people` counts those who answered, and `note` is the latest decision's. `labels`: question, answers and decision in
+    words, where there are any.
+    """
 
     item: Item
     title: str
-    given: int
+    people: int
     dispute: float
     decided: bool
-    labels: list[tuple[str, str]]
+    note: str
+    labels: list[tuple[str, str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,17 +122,23 @@ def queue_page(label_project: LabelProject, wanted: Wanted, *, page: int, size: 
     """The items of a page, most disputed first, and how many there are in all. Costs a scan of the answers."""
     rows = _rows(PAGE, label_project, wanted, limit=size, offset=(page - 1) * size)
     items = Item.objects.in_bulk([row[0] for row in rows])
-    labels = _labels(label_project, items)
+    answers = _standing(label_project, items).values_list("item_id", "source_id", "question", "value")
+    people: dict[int, set[int]] = defaultdict(set)
+    for pk, place, _, _ in answers:
+        people[pk].add(place)
+    decisions = _decisions(label_project, items)
+    labels = _labels(label_project, items, ((pk, code, value) for pk, _, code, value in answers), decisions)
     queued = [
         Queued(
             item=items[pk],
             title=item_title(items[pk].content, label_project.item_fields),
-            given=int(given),
+            people=len(people[pk]),
             dispute=100 * dispute,
             decided=decided,
+            note=max(decisions[pk].values(), key=lambda decision: decision.pk).note if pk in decisions else "",
             labels=labels[pk],
         )
-        for pk, given, dispute, decided, _ in rows
+        for pk, dispute, decided, _ in rows
     ]
     return queued, rows[0][-1] if rows else 0
 
@@ -172,19 +185,47 @@ def _standing(label_project: LabelProject, items: Iterable[int]) -> QuerySet[Res
     )
 
 
-def _labels(label_project: LabelProject, items: Mapping[int, Item]) -> dict[int, list[tuple[str, str]]]:
-    """By item the text of each question that has options, and its answers counted in words: "Yes × 2, No × 1"."""
-    counts: dict[tuple[int, str], Counter[str]] = defaultdict(Counter)
+def _decisions(label_project: LabelProject, items: Iterable[int]) -> dict[int, dict[str, Decision]]:
+    """By item and question the latest decision."""
+    found: dict[int, dict[str, Decision]] = defaultdict(dict)
+    for decision in Decision.objects.filter(label_project=label_project, item__in=items).order_by("pk"):
+        found[decision.item_id][decision.question] = decision
+    return found
+
+
+def _labels(
+    label_project: LabelProject,
+    items: Mapping[int, Item],
+    answers: Iterable[tuple[int, str, Any]],
+    decisions: Mapping[int, Mapping[str, Decision]],
+) -> dict[int, list[tuple[str, str, str]]]:
+    """By item the text of each question, its answers counted in words, "Yes × 2, No × 1", and its decision.
+
+    Answers are counted where they can be the same.
+    """
     questionnaire = label_project.instrument.questionnaire
-    for item, question, value in _standing(label_project, items).values_list("item_id", "question", "value"):
-        counts[item, question][value_text(questionnaire[question], value, items[item].content)] += 1
+    closed = {question.code for question in compared(label_project)}
+    counts: dict[tuple[int, str], Counter[str]] = defaultdict(Counter)
+
+    def words(pk: int, code: str, value: Any) -> str:
+        text = value_text(questionnaire[code], value, items[pk].content)
+        return Truncator(" ".join(text.split())).chars(LABEL_LENGTH)
+
+    for pk, code, value in answers:
+        if code in closed:
+            counts[pk, code][words(pk, code, value)] += 1
     return {
         pk: [
-            (question.text, ", ".join(f"{label} × {n}" for label, n in counts[pk, question.code].most_common()))
-            for question in compared(label_project)
-            if counts[pk, question.code]
+            (
+                question.text,
+                ", ".join(f"{label} × {n}" for label, n in counts[pk, question.code].most_common()),
+                words(pk, question.code, decided[question.code].value) if question.code in decided else "",
+            )
+            for question in questionnaire.questions
+            if counts[pk, question.code] or question.code in decided
         ]
         for pk in items
+        for decided in [decisions.get(pk, {})]
     }
 
 

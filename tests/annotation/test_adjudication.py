@@ -59,6 +59,20 @@ def test_the_most_disputed_come_first_until_they_are_decided(disputed, researche
     assert queue(disputed, show="decided") == [names[2]]
 
 
+def test_the_list_counts_people_and_tells_decisions(disputed, researcher):
+    thrice = items_of(disputed)[2]
+    decide(label_project=disputed, item=thrice, values={"clear": "no", "note": "x" * 99}, seen=0, by=researcher)
+    decide(label_project=disputed, item=thrice, values={"clear": "yes"}, note="as told", seen=9**9, by=researcher)
+    row = queue_page(disputed, Wanted(), page=1, size=1)[0][0]
+    assert (row.people, row.note, row.decided) == (2, "as told", False)
+    assert [(counts, decided) for _, counts, decided in row.labels] == [
+        ("Yes × 1, No × 1", ""),
+        ("Yes × 1, No × 1", "Yes"),
+        ("Yes × 1, No × 1", ""),
+        ("", "x" * 79 + "…"),
+    ]
+
+
 def test_the_way_through_the_queue_goes_on_after_a_decision(disputed, researcher):
     agreed, once, thrice, _ = items_of(disputed)
     assert beside(disputed, Wanted(), thrice) == once.pk
