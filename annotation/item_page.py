@@ -13,13 +13,13 @@ from annotation.services import Judged, set_shown
 from annotation.suggested import AUDITED, PRESELECTED, Suggested, audits_of, show_suggestions
 from materials.item_parts import Part, item_parts, item_title, pairs
 from materials.models import Item
-from materials.presentation import ShownQuestion, shown_questions
+from materials.presentation import ShownQuestion, shown_questions, side_of
 from materials.questions import span_fields
 from projects.markdown import render_markdown
 from projects.models import User
 from responses.models import Response, SourceKind
 from responses.querysets import standing_values
-from responses.showing import answers_in_words, value_text
+from responses.showing import value_text
 
 
 class Key(NamedTuple):
@@ -60,7 +60,7 @@ def item_page(
     if typed is None:
         typed = _known_answers(place, user, submitted=submitted)
     questions = _questions(place, typed, errors or {})
-    return _item(place, place.orders) | {
+    return _item(place.label_project, place.item.content, place.orders) | {
         "place": place,
         "key": uuid4(),
         "questions": questions,
@@ -126,8 +126,7 @@ def _in_words(shown: ShownQuestion, question: Any, value: Any, content: Mapping[
     return labels.get(str(value)) or value_text(question, value, content)
 
 
-def _item(place: Assignment, orders: Mapping[str, list[str]]) -> dict[str, Any]:
-    label_project, content = place.label_project, place.item.content
+def _item(label_project: LabelProject, content: Mapping[str, Any], orders: Mapping[str, list[str]]) -> dict[str, Any]:
     questionnaire = label_project.instrument.questionnaire
     sides = pairs(questionnaire, content, orders, label_project.item_fields)
     apart = [field for pair in sides for field in pair]
@@ -136,6 +135,12 @@ def _item(place: Assignment, orders: Mapping[str, list[str]]) -> dict[str, Any]:
         "parts": item_parts(content, label_project.item_fields, without=apart, marked=marked),
         "pairs": list(sides.values()),
     }
+
+
+def _words(question: Any, value: Any, content: Mapping[str, Any], orders: Mapping[str, list[str]]) -> str:
+    """The answer as others are shown; the chosen text of a pair behind its side."""
+    side, words = side_of(question, value, orders), value_text(question, value, content)
+    return f"{side}: {words}" if side else words
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +159,9 @@ def feedback_page(place: Assignment, user: User, judged: Judged) -> dict[str, An
     given = standing_values(SourceKind.ASSIGNMENT, place.pk)
 
     def words(question: Any, value: Any) -> str:
-        return value_text(question, value, content)
+        return _words(question, value, content, place.orders)
 
-    return _item(place, place.orders) | {
+    return _item(place.label_project, content, place.orders) | {
         "place": place,
         "marked": [
             Marked(
@@ -176,9 +181,13 @@ def feedback_page(place: Assignment, user: User, judged: Judged) -> dict[str, An
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """An item of the guidelines with right answers, as pairs of the question's and the answer's words."""
+    """An item of the guidelines with right answers, as pairs of the question's and the answer's words.
+
+    `pairs`: the two texts of each pair that is compared, the first one on side A.
+    """
 
     parts: list[Part]
+    pairs: list[list[Part]]
     answers: list[tuple[str, str]]
     why: str
 
@@ -198,11 +207,12 @@ def guidelines_page(label_project: LabelProject, guidelines: Guidelines | None) 
 
 
 def _example(label_project: LabelProject, item: Item, entry: Mapping[str, Any]) -> Example:
-    return Example(
-        parts=item_parts(item.content, label_project.item_fields),
-        answers=answers_in_words(label_project.instrument.questionnaire, entry["answers"], item.content),
-        why=render_markdown(entry["why"]),
-    )
+    given = [
+        (question.text, _words(question, entry["answers"][question.code], item.content, {}))
+        for question in label_project.instrument.questionnaire.questions
+        if question.code in entry["answers"]
+    ]
+    return Example(**_item(label_project, item.content, {}), answers=given, why=render_markdown(entry["why"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,5 +245,8 @@ def own_answers(places: Sequence[Assignment]) -> list[OwnAnswer]:
 
 
 def _answers(place: Assignment, values: Mapping[str, Any]) -> str:
-    given = answers_in_words(place.label_project.instrument.questionnaire, values, place.item.content)
-    return " · ".join(answer for _, answer in given)
+    return " · ".join(
+        _words(question, values[question.code], place.item.content, place.orders)
+        for question in place.label_project.instrument.questionnaire.questions
+        if question.code in values
+    )

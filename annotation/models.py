@@ -6,6 +6,7 @@ from django.utils.functional import cached_property
 
 from annotation.querysets import AssignmentQuerySet, LabelProjectQuerySet
 from materials.models import Dataset, Instrument, Item
+from materials.presentation import draws_sides
 from projects.models import Project
 from responses.models import Respondent
 
@@ -92,6 +93,10 @@ class LabelProject(models.Model):
     @property
     def is_open(self) -> bool:
         return self.status == self.Status.OPEN
+
+    @property
+    def draws_sides(self) -> bool:
+        return draws_sides(self.instrument.questionnaire)
 
     @cached_property
     def current_guidelines(self) -> "Guidelines | None":

@@ -14,6 +14,7 @@ from annotation.models import Assignment, LabelProject
 from annotation.preview import shown_item
 from annotation.views import find
 from materials.fitting import shown_fields
+from materials.presentation import draws_sides
 from projects.access import MANAGERS, READERS, MemberRequest, project_view
 from projects.markdown import render_markdown
 from projects.models import Project
@@ -47,7 +48,8 @@ def _preview(form: LabelProjectForm) -> dict[str, Any]:
     guidelines = render_markdown(form.cleaned_data.get("guidelines", ""))
     shown = shown_item(instrument, item, form.cleaned_data.get("fields_shown") or shown_fields(dataset))
     fields = dataset.field_order or list(item.content)
-    return {"previewed": True, "item": item, "fields": fields, "guidelines": guidelines, **shown}
+    about = {"fields": fields, "draws_sides": draws_sides(instrument.questionnaire), "guidelines": guidelines}
+    return {"previewed": True, "item": item, **about, **shown}
 
 
 def _create(form: LabelProjectForm, project: Project, request: MemberRequest) -> LabelProject | None:

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-from materials.presentation import SIDES
-from materials.questions import FIRST, SECOND, Questionnaire, option_codes
+from materials.presentation import SIDES, codes_by_side
+from materials.questions import FIRST, SECOND, Questionnaire
 from materials.rich_text import render_rich_text
 
 PAGE_LINES, PAIR_LINES, LINE = 24, 12, 60  # lines that a list takes before it folds, with a pair below it; characters
@@ -167,13 +167,12 @@ def pairs(
     for question in questionnaire.questions:
         if question.kind != "pairwise":
             continue
-        sides = [code for code in orders.get(question.code) or option_codes(question) if code != "tie"]
         names = {FIRST: question.first_field, SECOND: question.second_field}
         shown.setdefault(
             (question.first_field, question.second_field),
             [
                 _part(side, content.get(names[code]), rich=chosen.get(names[code], {}).get("format") == "markdown")
-                for side, code in zip(SIDES, sides, strict=True)
+                for side, code in zip(SIDES, codes_by_side(question, orders), strict=True)
             ],
         )
     return shown

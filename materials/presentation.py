@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from materials.keys import form_keys
-from materials.questions import BEST, WORST, Questionnaire, draw_orders, option_codes, option_label
+from materials.questions import BEST, TIE, WORST, Questionnaire, draw_orders, option_codes, option_label
 from materials.spans import write_spans
 
 PREFIX = "answer_"  # of the names of form fields; codes are the instrument's to choose and may be any word
@@ -69,6 +69,23 @@ def item_orders(questionnaire: Questionnaire, *, key: str) -> dict[str, list[str
         else:
             orders[question.code] = [code for code in shared if code != "tie"] + ["tie"] * question.allow_tie
     return orders
+
+
+def draws_sides(questionnaire: Questionnaire) -> bool:
+    """Whether people see the texts of a pair on sides that are drawn for each of them."""
+    return any(question.kind == "pairwise" and question.randomise for question in questionnaire.questions)
+
+
+def codes_by_side(question: Any, orders: Mapping[str, list[str]]) -> list[str]:
+    """The codes of the two texts of a pair, that of side A first."""
+    return [code for code in orders.get(question.code) or option_codes(question) if code != TIE]
+
+
+def side_of(question: Any, value: Any, orders: Mapping[str, list[str]]) -> str:
+    """The side on which the chosen text of a pair is shown; "" for a tie and for other questions."""
+    if question.kind != "pairwise" or value == TIE:
+        return ""
+    return SIDES[codes_by_side(question, orders).index(value)]
 
 
 def shown_questions(

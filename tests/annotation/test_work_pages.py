@@ -8,6 +8,8 @@ from django.utils import timezone
 
 from annotation.models import Assignment, Draft, KnownAnswer, LabelProject, Submission
 from annotation.services import (
+    NewKnown,
+    add_known_answers,
     claim_next,
     member_for,
     publish_guidelines,
@@ -215,6 +217,36 @@ def test_training_shows_what_was_right_and_why(make_label_project, annotator, cl
     assert "<strong>tea</strong>" in page
     assert "<textarea" not in page
     assert "Scenario 0" in client.get(work_url(label_project)).content.decode()
+
+
+PAIR = {"kind": "pairwise", "code": "better", "text": "Which one?", "first_field": "one", "second_field": "two"}
+
+
+def test_the_texts_of_a_pair_are_named_by_the_side_on_which_the_person_saw_them(
+    make_label_project, annotator, researcher, client_as
+):
+    texts = {"story": "A shop at six.", "one": "Closed.", "two": "Come at five."}
+    label_project = make_label_project(n=2, questions=[PAIR], content=lambda i: texts, item_fields=["story"])
+    example = {"item": "scenarios-0", "answers": {"better": "second"}, "why": ""}
+    publish_guidelines(label_project=label_project, text="", examples=[example], by=None)
+    item = label_project.dataset.items.last()
+    right = NewKnown(item, {"better": ["first"]})
+    add_known_answers(label_project=label_project, known=[right], purpose="training", by=None)
+    client = client_as(annotator)
+    guidelines = client.get(work_url(label_project)).content.decode()
+    assert "Closed." in guidelines
+    assert "B: Come at five." in guidelines
+    client.post(read_url(label_project, 1))
+    client.get(work_url(label_project))
+    place = Assignment.objects.get(annotator=annotator)
+    Assignment.objects.update(orders={"better": ["second", "first"]})
+    feedback = client.post(url("label_assignment", place), {"answer_better": "second"}, follow=True).content.decode()
+    assert 'Your answer: <strong dir="auto">A: Come at five.' in feedback
+    assert 'Right: <strong dir="auto">B: Closed.' in feedback
+    assert "A: Come at five." in client.get(f"{work_url(label_project)}answers/").content.decode()
+    for name, more in (("label_right", [item.pk]), ("label_known", []), ("label_guidelines_versions", [])):
+        page = client_as(researcher).get(reverse(name, args=[label_project.project.slug, label_project.slug, *more]))
+        assert "never as A or B" in page.content.decode()
 
 
 def test_nothing_on_a_page_tells_a_known_item_from_others(make_label_project, annotator, client_as):
