@@ -18,6 +18,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from materials.form_values import clean_text, form_value
 from projects.markdown import render_markdown
+from projects.prepared import prepared_statements
 from studies.design import DesignError, Texts
 from studies.models import Screen, Session, Study, new_key
 from studies.pages import (
@@ -175,6 +176,7 @@ def _words(request: HttpRequest, study: Study, session: Session | None) -> Trans
 
 @never_cache
 @require_GET
+@prepared_statements()
 def participant_session(request: HttpRequest, key: str, session_key: str) -> HttpResponse:
     """The person's next screen, or how their session ended."""
     session = find_session(key, session_key)
@@ -192,6 +194,7 @@ def participant_session(request: HttpRequest, key: str, session_key: str) -> Htt
 @csrf_exempt
 @never_cache
 @require_http_methods(["GET", "POST"])
+@prepared_statements()
 def participant_screen(request: HttpRequest, key: str, session_key: str, position: int) -> HttpResponse:
     """Takes what was sent for one screen, once, and goes on to the next; or to the same with what must be mended.
 
@@ -230,6 +233,7 @@ def _lead_on(request: HttpRequest, address: str) -> HttpResponse:
 @csrf_exempt
 @never_cache
 @require_POST
+@prepared_statements()
 def participant_draft(request: HttpRequest, key: str, session_key: str, position: int) -> HttpResponse:
     """Keeps what is typed on a screen and not sent yet."""
     session = find_session(key, session_key)
