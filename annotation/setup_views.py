@@ -27,7 +27,7 @@ def setup_context(label_project: LabelProject, current: str) -> dict[str, Any]:
 
 @project_view(*MANAGERS)
 def label_project_new(request: MemberRequest, project: Project) -> HttpResponse:
-    """The form, and beside it the first item as annotators will see it; nothing is stored before "Create and open"."""
+    """The form, and beside it the first item as annotators will see it; nothing is stored before "Create"."""
     form = LabelProjectForm(request.POST if request.method == "POST" else None, project=project)
     context = {"project": project, "nav": "labelling", "form": form}
     if "preview" in request.POST:
@@ -55,9 +55,10 @@ def _preview(form: LabelProjectForm) -> dict[str, Any]:
 def _create(form: LabelProjectForm, project: Project, request: MemberRequest) -> LabelProject | None:
     """The labelling project, or None with its fault in the form."""
     fields = dict(form.cleaned_data)
+    status = LabelProject.Status.CLOSED if "closed" in request.POST else LabelProject.Status.OPEN
     try:
         return services.create_label_project(
-            project=project, by=request.user, item_fields=fields.pop("fields_shown"), **fields
+            project=project, by=request.user, item_fields=fields.pop("fields_shown"), status=status, **fields
         )
     except services.UnknownFieldError as error:
         form.add_error("fields_shown", str(error))
@@ -160,7 +161,7 @@ def _publish(request: MemberRequest, label_project: LabelProject, text: str, exa
     before = label_project.current_guidelines
     try:
         made = services.publish_guidelines(label_project=label_project, text=text, examples=examples, by=request.user)
-    except services.GuidelinesError as error:
+    except services.LabelProjectError as error:
         messages.error(request, str(error))
         return
     published = f"Version {made.version} of the guidelines is published."

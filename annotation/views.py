@@ -7,6 +7,7 @@ from django.views.decorators.http import require_POST
 
 from annotation import monitoring, services
 from annotation.models import LabelProject
+from annotation.next_steps import next_steps
 from annotation.progress import progress_of
 from projects.access import EVERY_ROLE, MANAGERS, READERS, MemberRequest, project_view
 from projects.models import Project, Role
@@ -48,6 +49,7 @@ def label_project(request: MemberRequest, project: Project, label: str) -> HttpR
         "checked": found.known_answers.exists(),
         "changing": found.is_open and (counts["free"] or counts["leased"]),
         "may_change": request.role in MANAGERS,
+        "steps": next_steps(found) if request.role in MANAGERS and not counts["submitted"] else [],
         **seen,
     }
     return render(

@@ -59,9 +59,10 @@ def create_label_project(
     seed: int = 1,
     calibration_size: int = 0,
     calibration_overlap: int | None = None,
+    status: str = LabelProject.Status.OPEN,
     **settings: Unpack[Settings],
 ) -> LabelProject:
-    """A new open labelling project with all its places. Raises LabelProjectError with a sentence."""
+    """A new labelling project with all its places. Raises LabelProjectError with a sentence."""
     if dataset.project_id != project.pk or instrument.project_id != project.pk:
         raise LabelProjectError("The dataset and the instrument must belong to this project.")
     items = list(dataset.items.order_by("position", "pk").values_list("pk", flat=True))
@@ -87,6 +88,7 @@ def create_label_project(
         seed=seed,
         calibration_size=calibration_size,
         calibration_overlap=calibration_overlap if calibration_size else None,
+        status=status,
         sample=LabelProject.objects.filter(dataset=dataset, instrument=instrument).count(),
         **settings,
     )

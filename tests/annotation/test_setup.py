@@ -70,6 +70,20 @@ def test_guidelines_get_a_version_for_each_change(make_label_project, researcher
     assert (changed.version, again.pk, changed.examples) == (2, changed.pk, [example])
 
 
+def test_the_item_of_an_example_is_not_labelled_while_it_is_one_unless_somebody_has_begun_it(
+    make_label_project, annotator
+):
+    label_project = make_label_project(n=3, overlap=2)
+    held = claim_next(label_project, annotator).item.external_id
+    examples = [{"item": item, "answers": {"clear": "no"}, "why": ""} for item in (held, "scenarios-1")]
+    publish_guidelines(label_project=label_project, text="", examples=examples, by=None)
+    assert {item for item, _ in places(label_project)} == {0, 2}
+    assert add_items(label_project=label_project, by=None) == 0
+    for _ in range(2):
+        publish_guidelines(label_project=label_project, text="", examples=[], by=None)
+        assert places(label_project) == [(0, 2), (2, 1), (2, 2), (1, 1), (1, 2)]
+
+
 @pytest.mark.parametrize(
     ("example", "sentence"),
     [
@@ -86,7 +100,7 @@ def test_an_example_must_fit(make_label_project, example, sentence):
         publish_guidelines(label_project=make_label_project(), text="", examples=[example], by=None)
 
 
-def test_setting_up_by_the_form_and_closing(project, researcher, client_as, make_dataset, make_instrument):
+def test_setting_up_by_the_form_and_opening(project, researcher, client_as, make_dataset, make_instrument):
     client = client_as(researcher)
     data = {
         "name": "First round",
@@ -122,16 +136,19 @@ def test_setting_up_by_the_form_and_closing(project, researcher, client_as, make
     assert "<code>other</code>" in preview.content.decode()
     assert "<html" not in preview.content.decode()
     assert not LabelProject.objects.exists()
-    assert client.post(new, data | {"calibration_overlap": 4}).status_code == 302
+    assert client.post(new, data | {"calibration_overlap": 4, "closed": "1", "members_only": "on"}).status_code == 302
     made = LabelProject.objects.get()
+    assert not made.is_open
+    steps = client.get(reverse("label_project", args=[project.slug, made.slug])).context["steps"]
+    assert [step.title for step in steps if step.lacking] == ["People", "Opening"]
     assert made.item_fields == [{"field": "text", "label": "Scenario", "format": "markdown"}, "other"]
     assert made.pass_mark == 0.8
     assert made.assignments.count() == 3 * 2 + 2 * 4
     assert client.post(new, data | {"calibration_overlap": 4}).status_code == 422  # the name is taken
-    client.post(reverse("label_status", args=[project.slug, made.slug]), {"status": "closed"})
+    client.post(reverse("label_status", args=[project.slug, made.slug]), {"status": "open"})
     made.refresh_from_db()
-    assert not made.is_open
-    assert project.audit_events.filter(action="labelling closed", user=researcher).exists()
+    assert made.is_open
+    assert project.audit_events.filter(action="labelling open", user=researcher).exists()
 
 
 def test_items_must_have_the_texts_to_choose(make_label_project):
