@@ -11,7 +11,7 @@ from annotation import services
 from annotation.answers import check_answers, read_form
 from annotation.forms import EXAMPLE, KnownFileForm, KnownItemForm, RightForm, faults_of
 from annotation.known_file import KnownFileError, read_known_answers
-from annotation.models import KnownAnswer, LabelProject
+from annotation.models import Assignment, KnownAnswer, LabelProject
 from annotation.preview import shown_item
 from annotation.setup_rows import known_rows
 from annotation.setup_views import setup_context
@@ -133,7 +133,13 @@ def _keep_right(
             examples=[*(latest.examples if latest else []), example],
             by=request.user,
         )
-        messages.success(request, f"Version {made.version} of the guidelines has the example.")
+        ordinary = Assignment.objects.filter(label_project=label_project, item=item, purpose=Assignment.Purpose.LABEL)
+        labelled = (
+            "Somebody has begun to label its item, which stays among the items to label."
+            if ordinary.exists()
+            else "Its item is not among the items to label."
+        )
+        messages.success(request, f"Version {made.version} of the guidelines has the example. {labelled}")
         return "label_guidelines_versions"
     if field := services.lacking_field(label_project, item):
         raise services.LabelProjectError(f"The item {item} has no field {field}, which is shown with the questions.")

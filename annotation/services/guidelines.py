@@ -8,6 +8,7 @@ from django.db.models.functions import Greatest
 
 from annotation.models import Guidelines, LabelMember, LabelProject
 from annotation.refusals import LabelProjectError
+from annotation.services.places import drop_untouched_places, restore_places
 from materials.questions import AnswerError, check_value
 from projects.models import User
 from projects.services import audit
@@ -24,7 +25,9 @@ def publish_guidelines(
     """A new version of the guidelines; the latest one again when nothing changed.
 
     An example is an item of the dataset with right answers to some of the questions and why:
-    `{"item": external id, "answers": {code: value}, "why": text}`. Raises GuidelinesError naming the first fault.
+    `{"item": external id, "answers": {code: value}, "why": text}`. Who read its right answers would not answer it by
+    themselves: its places go unless somebody has begun it, and come back behind the others when the example goes.
+    Raises GuidelinesError naming the first fault, and LabelProjectError as store_places does.
     """
     checked = _checked(label_project, examples)
     LabelProject.objects.select_for_update().get(pk=label_project.pk)  # two at once would draw the same number
@@ -38,6 +41,8 @@ def publish_guidelines(
         examples=checked,
         created_by=by,
     )
+    drop_untouched_places(label_project, [example["item"] for example in checked])
+    restore_places(label_project, [example["item"] for example in latest.examples] if latest else [])
     audit(
         project=label_project.project,
         user=by,

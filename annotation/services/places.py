@@ -1,10 +1,10 @@
 """The places of a labelling project: all of them from the start, those of items that came later, and more for each."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from django.db import connection, transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.allocation import DISPUTE_STEP, PLACE_BY_PLACE, PLACE_STEP, Place, allocate
 from annotation.models import Assignment, KnownAnswer, LabelProject
@@ -29,10 +29,34 @@ FROM (SELECT item_id AS id, max(place) AS last, count(*) FILTER (WHERE status <>
 
 
 def items_without_places(label_project: LabelProject) -> QuerySet[Item]:
-    """Items of the dataset that nobody is asked about: they came later. In the dataset's order."""
+    """Items of the dataset that nobody is asked about and that are no examples of the guidelines: they came later, or
+    their known answers were removed. In the dataset's order."""
     places = Assignment.objects.filter(label_project=label_project, item=OuterRef("pk"))
     known = KnownAnswer.objects.filter(label_project=label_project, item=OuterRef("pk"))
-    return label_project.dataset.items.filter(~Exists(places), ~Exists(known)).order_by("position", "pk")
+    latest = label_project.guidelines.first()
+    examples = [example["item"] for example in latest.examples] if latest else []
+    items = label_project.dataset.items.exclude(external_id__in=examples)
+    return items.filter(~Exists(places), ~Exists(known)).order_by("position", "pk")
+
+
+def drop_untouched_places(label_project: LabelProject, items: Sequence[str]) -> None:
+    """Ask nobody about these items, by id, except those that somebody has begun."""
+    named = Q(label_project=label_project, item__dataset=label_project.dataset_id, item__external_id__in=items)
+    ordinary = Assignment.objects.filter(named, purpose=Assignment.Purpose.LABEL)
+    places = list(ordinary.order_by("pk").select_for_update(of=("self",)))
+    begun = {place.item_id for place in places if place.status != Assignment.Status.FREE}
+    Assignment.objects.filter(pk__in=[place.pk for place in places if place.item_id not in begun]).delete()
+
+
+def restore_places(label_project: LabelProject, items: Sequence[str]) -> None:
+    """Places behind the others for those of these items, by id, that items_without_places has."""
+    wanted = items_without_places(label_project).filter(external_id__in=items).values_list("pk", flat=True)
+    if lacking := list(wanted):
+        _store_behind(label_project, lacking)
+
+
+def _store_behind(label_project: LabelProject, items: list[int]) -> None:
+    store_places(label_project, items, start=label_project.dataset.items.count())  # more than any position given
 
 
 def store_places(label_project: LabelProject, items: list[int], *, start: int = 0) -> None:
@@ -94,8 +118,7 @@ def add_items(*, label_project: LabelProject, by: User | None) -> int:
     locked = LabelProject.objects.select_for_update(of=("self",)).select_related("instrument").get(pk=label_project.pk)
     items = list(items_without_places(locked).values_list("pk", flat=True))
     if items:
-        positions = locked.dataset.items.count()  # more than any position that was given
-        store_places(locked, items, start=positions)
+        _store_behind(locked, items)
         audit(
             project=locked.project, user=by, action="labelling items added", label_project=locked.slug, items=len(items)
         )
