@@ -1,10 +1,12 @@
 """The researcher's pages of known answers, and the page on which an item gets its right answers."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from annotation import services
@@ -68,10 +70,12 @@ def _take_file(request: MemberRequest, label_project: LabelProject, data: dict[s
 
 @project_view(*MANAGERS)
 def label_known_item(request: MemberRequest, project: Project, label: str) -> HttpResponse:
-    """To the page of the item with this id (?dataset=...&item=...)."""
+    """To the page of the item with this id (?dataset=...&item=...), for a use that is named (&purpose=...) or not."""
     form = KnownItemForm(request.GET, label_project=find(project, label))
     if form.is_valid():
-        return redirect("label_right", slug=project.slug, label=label, pk=form.cleaned_data["item"].pk)
+        page = reverse("label_right", args=[project.slug, label, form.cleaned_data["item"].pk])
+        purpose = request.GET.get("purpose", "")
+        return redirect(f"{page}?{urlencode({'purpose': purpose})}" if purpose else page)
     messages.error(request, faults_of(form))
     return redirect("label_known", slug=project.slug, label=label)
 
@@ -97,7 +101,11 @@ def label_right(request: MemberRequest, project: Project, label: str, pk: int) -
     label_project = find(project, label)
     item = get_object_or_404(Item.objects.select_related("dataset"), pk=pk, dataset__project=project)
     posted = request.method == "POST"
-    form = RightForm(request.POST if posted else None, example=item.dataset_id == label_project.dataset_id)
+    form = RightForm(
+        request.POST if posted else None,
+        example=item.dataset_id == label_project.dataset_id,
+        initial={"purpose": request.GET.get("purpose")},
+    )
     questionnaire = label_project.instrument.questionnaire
     typed = read_form(questionnaire, request.POST) if posted else {}
     errors: dict[str, str] = {}

@@ -123,10 +123,19 @@ def label_guidelines_versions(request: MemberRequest, project: Project, label: s
     """The latest version with its examples, a form for the next one, and what each version changed."""
     label_project = find(project, label)
     latest = label_project.current_guidelines
+    text = latest.text if latest else ""
+    return _guidelines_page(request, label_project, GuidelinesForm(initial={"text": text}), text)
+
+
+def _guidelines_page(
+    request: MemberRequest, label_project: LabelProject, form: GuidelinesForm, text: str, *, previewed: bool = False
+) -> HttpResponse:
+    latest = label_project.current_guidelines
     context = setup_context(label_project, "guidelines") | {
-        "form": GuidelinesForm(initial={"text": latest.text if latest else ""}),
+        "form": form,
         "latest": latest,
-        "text": render_markdown(latest.text) if latest else "",
+        "text": render_markdown(text),
+        "previewed": previewed,
         "examples": shown_examples(label_project, latest),
         "changes": changes_of(label_project),
         "may_change": request.role in MANAGERS,
@@ -137,9 +146,12 @@ def label_guidelines_versions(request: MemberRequest, project: Project, label: s
 @require_POST
 @project_view(*MANAGERS)
 def label_guidelines_publish(request: MemberRequest, project: Project, label: str) -> HttpResponse:
+    """Publish the text, or with "preview" show it as people would read it."""
     label_project = find(project, label)
     latest = label_project.current_guidelines
     form = GuidelinesForm(request.POST)
+    if form.is_valid() and "preview" in request.POST:
+        return _guidelines_page(request, label_project, form, form.cleaned_data["text"], previewed=True)
     if form.is_valid():
         _publish(request, label_project, form.cleaned_data["text"], latest.examples if latest else [])
     return redirect("label_guidelines_versions", slug=project.slug, label=label)

@@ -7,8 +7,9 @@ from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
 
 TAGS = {"p", "br", "hr", "h2", "h3", "h4", "em", "strong", "code", "pre", "blockquote", "ul", "ol", "li", "a"}
+TAGS |= {"table", "thead", "tbody", "tr", "th", "td"}
 ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}}
-_PARSER = MarkdownIt("commonmark", {"html": False})
+_PARSER = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
 @lru_cache(maxsize=256)

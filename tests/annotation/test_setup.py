@@ -194,10 +194,12 @@ def test_an_item_answered_as_it_should_be_is_an_example_or_known(make_label_proj
     first, second = label_project.dataset.items.order_by("position")
     client = client_as(researcher)
     found = client.get(
-        reverse("label_known_item", args=slugs), {"dataset": label_project.dataset_id, "item": first.external_id}
+        reverse("label_known_item", args=slugs),
+        {"dataset": label_project.dataset_id, "item": first.external_id, "purpose": "example"},
     )
     right = reverse("label_right", args=[*slugs, first.pk])
-    assert found.url == right
+    assert found.url == f"{right}?purpose=example"
+    assert client.get(found.url).context["form"]["purpose"].value() == "example"
     refused = client.post(right, {"purpose": "example"})
     assert "Give the right answer of at least one question." in refused.content.decode()
     client.post(right, {"purpose": "example", "answer_clear": "no", "why": "Nobody acts."})
@@ -207,6 +209,9 @@ def test_an_item_answered_as_it_should_be_is_an_example_or_known(make_label_proj
     page = client.get(reverse("label_guidelines_versions", args=slugs)).content.decode()
     assert "Nobody acts." in page
     assert "Version 2" in page
+    table = {"text": "| Sign | Means |\n|---|---|\n| ! | urgent |", "preview": "1"}
+    assert "<td>urgent</td>" in client.post(reverse("label_guidelines_publish", args=slugs), table).content.decode()
+    assert label_project.guidelines.first().version == 2  # a preview is not published
     client.post(reverse("label_example_remove", args=[*slugs, 1]))
     assert (label_project.guidelines.first().version, label_project.guidelines.first().examples) == (3, [])
     client.post(reverse("label_right", args=[*slugs, second.pk]), {"purpose": "gold", "answer_plausible": "yes"})

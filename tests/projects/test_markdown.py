@@ -9,6 +9,11 @@ def test_paragraphs_lists_and_emphasis():
     )
 
 
+def test_tables():
+    table = "".join(render_markdown("| a |\n|---|\n| b |").split())
+    assert table == "<table><thead><tr><th>a</th></tr></thead><tbody><tr><td>b</td></tr></tbody></table>"
+
+
 @pytest.mark.parametrize(
     "text",
     [
