@@ -38,7 +38,7 @@ def _bar(member: LabelMember | None, *, trained: bool) -> str:
     """What keeps a person from items of any kind; `trained`: only who passed the training may label."""
     if member and member.status != LabelMember.Status.ACTIVE:
         return f"is {member.status}"
-    if member and member.failed_at:
+    if member and member.is_held_back:
         return "has not passed the training"
     return "has not done the training" if trained and not (member and member.qualified_at) else ""
 

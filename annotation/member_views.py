@@ -7,7 +7,7 @@ from django.views.decorators.http import require_POST
 
 from annotation import services
 from annotation.forms import MemberForm, MembersForm, faults_of
-from annotation.models import LabelMember
+from annotation.models import KnownAnswer, LabelMember
 from annotation.setup_rows import member_rows
 from annotation.setup_views import setup_context
 from annotation.views import find
@@ -27,6 +27,7 @@ def label_members(request: MemberRequest, project: Project, label: str) -> HttpR
     context = setup_context(label_project, "members") | {
         "form": form,
         "members": member_rows(label_project),
+        "trains": label_project.known_answers.filter(purpose=KnownAnswer.Purpose.TRAINING).exists(),
         "suggests": label_project.suggestions != label_project.Suggestions.NONE,
     }
     return render(request, "annotation/members.html", context, status=422 if form.errors else 200)
@@ -35,15 +36,11 @@ def label_members(request: MemberRequest, project: Project, label: str) -> HttpR
 @require_POST
 @project_view(*MANAGERS)
 def label_member(request: MemberRequest, project: Project, label: str, pk: int) -> HttpResponse:
-    """Change one person: their number of items and suggestions, a pause with its reason, or a failed training."""
+    """Change one person: their number of items and suggestions, the end of a pause, or a failed training."""
     members = LabelMember.objects.select_related("label_project__project", "user")
     member = get_object_or_404(members, pk=pk, label_project=find(project, label))
     action = request.POST.get("action", "")
-    if action == "pause":
-        reason = request.POST.get("reason", "").replace("\x00", "").strip()[:500]
-        services.set_member_status(member=member, status="paused", reason=reason, by=request.user)
-        messages.success(request, f"{member.user} is paused.")
-    elif action == "resume":
+    if action == "resume":
         services.set_member_status(member=member, status="active", by=request.user)
         messages.success(request, f"{member.user} may label again.")
     elif action == "let_on":

@@ -135,8 +135,8 @@ class LabelMember(models.Model):
     sees_suggestions = models.BooleanField(default=True)
     status = models.CharField(max_length=20, choices=Status.choices, default=Status.ACTIVE)
     reason = models.CharField(max_length=500, blank=True)  # why paused or excluded
-    qualified_at = models.DateTimeField(null=True, blank=True)  # training done and passed
-    failed_at = models.DateTimeField(null=True, blank=True)  # training done and not passed
+    qualified_at = models.DateTimeField(null=True, blank=True)  # training passed, or let on without
+    failed_at = models.DateTimeField(null=True, blank=True)  # training done and not passed; stays when let on
     guidelines_read = models.PositiveIntegerField(default=0)  # the latest version they went on from; 0 for none
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -145,6 +145,11 @@ class LabelMember(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} in {self.label_project}"
+
+    @property
+    def is_held_back(self) -> bool:
+        """Whether the person did not pass the training and was not let on all the same."""
+        return self.failed_at is not None and self.qualified_at is None
 
 
 class KnownAnswer(models.Model):

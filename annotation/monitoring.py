@@ -120,7 +120,7 @@ def people(label_project: LabelProject) -> list[Person]:
         Flag.objects.filter(label_project=label_project).order_by().values_list("annotator").annotate(n=Count("pk"))
     )
     counts = {row["annotator"]: row for row in _counts(label_project)}
-    accuracy = _accuracy(label_project)
+    accuracy = accuracy_of(label_project)
     bots = simulated_annotators(label_project.project_id)
     names = dict(User.objects.filter(pk__in={*members, *counts}).values_list("pk", "username"))
     nothing = {"done": 0, "skipped": 0, "left_out": 0, "holds": 0, "seconds": None}
@@ -154,7 +154,7 @@ def _counts(label_project: LabelProject) -> Iterable[Any]:
     )
 
 
-def _accuracy(label_project: LabelProject) -> dict[int, dict[str, Share]]:
+def accuracy_of(label_project: LabelProject) -> dict[int, dict[str, Share]]:
     """By person and purpose the share of known answers that were met; those to a skipped item were not."""
     known = {entry.item_id: entry.answers for entry in label_project.known_answers.all()}
     given: dict[int, dict[str, Any]] = defaultdict(dict)

@@ -8,6 +8,8 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotation.marking import marks
 from annotation.models import Assignment, KnownAnswer, LabelMember, LabelProject
+from annotation.monitoring import accuracy_of
+from responses.intervals import Share
 from responses.models import RespondentKind, Response
 from responses.showing import value_text
 
@@ -27,15 +29,17 @@ class KnownRow:
         return 100 * self.right / self.given if self.given else None
 
 
-def member_rows(label_project: LabelProject) -> QuerySet[LabelMember]:
-    """By name, with how many items each has labelled as `labelled`."""
+def member_rows(label_project: LabelProject) -> list[tuple[LabelMember, Share]]:
+    """By name, with how many items each has labelled as `labelled`, and the share of the training they had right."""
     labelled = Q(
         user__assignments__label_project=label_project,
         user__assignments__status="submitted",
         user__assignments__purpose="label",
     )
     members = LabelMember.objects.filter(label_project=label_project).select_related("user")
-    return members.annotate(labelled=Count("user__assignments", filter=labelled)).order_by("user__username")
+    counted = members.annotate(labelled=Count("user__assignments", filter=labelled)).order_by("user__username")
+    accuracy = accuracy_of(label_project)
+    return [(member, accuracy[member.user_id][KnownAnswer.Purpose.TRAINING]) for member in counted]
 
 
 def known_rows(label_project: LabelProject) -> list[KnownRow]:

@@ -152,29 +152,34 @@ def settle_training(member: LabelMember) -> LabelMember:
     """
     if member.qualified_at or member.failed_at:
         return member
-    known = {
-        entry.item_id: entry.answers
-        for entry in KnownAnswer.objects.filter(
-            label_project=member.label_project_id, purpose=KnownAnswer.Purpose.TRAINING
-        )
-    }
-    done = dict(
-        Assignment.objects.of(member.label_project_id, member.user_id)
-        .finished()
-        .filter(purpose=Assignment.Purpose.TRAINING)
-        .values_list("pk", "item_id")
-    )
-    if not known or not known.keys() <= set(done.values()):
+    marked = training_marks(member)
+    done = [item for item in marked.values() if item is not None]
+    if not done or len(done) < len(marked):
         return member
-    given: dict[int, dict[str, Any]] = {item: {} for item in known}
-    standing = Response.objects.filter(
-        source_kind=SourceKind.ASSIGNMENT, source_id__in=list(done), superseded_by=None, item__in=known
-    )
-    for item, question, value in standing.values_list("item_id", "question", "value"):
-        given[item][question] = value
-    share = share_right(marks(right, given[item]) for item, right in known.items())
+    share = share_right(done)
     passed = share is None or share >= (member.label_project.pass_mark or 0)
     field = "qualified_at" if passed else "failed_at"
     setattr(member, field, timezone.now())
     member.save(update_fields=[field])
     return member
+
+
+def training_marks(member: LabelMember) -> dict[int, dict[str, bool] | None]:
+    """By item of the training, whether each of its questions was answered right; None before it is done.
+
+    All questions of a skipped item are answered wrong.
+    """
+    known = dict(
+        KnownAnswer.objects.filter(
+            label_project=member.label_project_id, purpose=KnownAnswer.Purpose.TRAINING
+        ).values_list("item", "answers")
+    )
+    places = Assignment.objects.of(member.label_project_id, member.user_id).finished()
+    done = dict(places.filter(purpose=Assignment.Purpose.TRAINING).values_list("pk", "item"))
+    given: dict[int, dict[str, Any]] = {item: {} for item in done.values()}
+    standing = Response.objects.filter(
+        source_kind=SourceKind.ASSIGNMENT, source_id__in=list(done), superseded_by=None, item__in=known
+    )
+    for item, question, value in standing.values_list("item_id", "question", "value"):
+        given[item][question] = value
+    return {item: marks(right, given[item]) if item in given else None for item, right in known.items()}

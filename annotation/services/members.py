@@ -3,9 +3,11 @@
 from collections.abc import Iterable
 
 from django.db import transaction
+from django.utils import timezone
 
 from annotation.models import LabelMember, LabelProject
 from annotation.refusals import RefusedError
+from annotation.services.known_answers import training_marks
 from projects.models import User
 from projects.services import audit
 
@@ -44,13 +46,16 @@ def _refusal(member: LabelMember) -> str:
     if member.status == LabelMember.Status.PAUSED:
         why = f" ({member.reason})" if member.reason else ""
         return f"The researchers have paused your work on this{why}. Your answers are kept."
-    if member.failed_at:
-        mark = f"{member.label_project.pass_mark or 0:.0%}".replace("%", " %")
-        return (
-            f"The training items are done. Fewer than {mark} of your answers to them were right, so you do not go on "
-            "to the other items. The researchers can let you on all the same."
-        )
-    return ""
+    return _training_result(member) if member.is_held_back else ""
+
+
+def _training_result(member: LabelMember) -> str:
+    marks = [right for item in training_marks(member).values() for right in (item or {}).values()]
+    mark = f"{member.label_project.pass_mark or 0:.0%}".replace("%", " %")
+    return (
+        f"The training items are done. {sum(marks)} of your {len(marks)} answers to them were right, and {mark} are "
+        "needed, so you do not go on to the other items. The researchers can let you on all the same."
+    )
 
 
 def cap_of(member: LabelMember) -> int | None:
@@ -95,9 +100,9 @@ def set_member_status(*, member: LabelMember, status: str, reason: str = "", by:
 @transaction.atomic
 def let_on(*, member: LabelMember, by: User | None) -> LabelMember:
     """Let somebody who failed the training label all the same."""
-    if member.failed_at:
-        member.qualified_at, member.failed_at = member.failed_at, None
-        member.save(update_fields=["qualified_at", "failed_at"])
+    if member.is_held_back:
+        member.qualified_at = timezone.now()
+        member.save(update_fields=["qualified_at"])
         _audit(member, by, "labelling member let on")
     return member
 

@@ -7,11 +7,14 @@ from annotation.services import (
     MembershipRefusedError,
     cap_of,
     change_member,
+    claim_next,
     let_on,
     member_for,
     name_members,
     set_member_status,
+    submit,
 )
+from tests.annotation.conftest import answers, known
 
 
 def test_beginning_makes_a_member_unless_only_named_ones_may(make_label_project, make_annotators):
@@ -31,11 +34,10 @@ def test_beginning_makes_a_member_unless_only_named_ones_may(make_label_project,
     [
         ({"status": "paused", "reason": "holiday"}, r"paused your work on this \(holiday\)"),
         ({"status": "excluded", "reason": "secret"}, "ended your work on this.$"),
-        ({"failed_at": timezone.now()}, "Fewer than 80 % of your answers"),
     ],
 )
 def test_who_may_not_go_on_is_told_why(make_label_project, annotator, fields, sentence):
-    label_project = make_label_project(pass_mark=0.8)
+    label_project = make_label_project()
     LabelMember.objects.create(label_project=label_project, user=annotator, **fields)
     with pytest.raises(MembershipRefusedError, match=sentence):
         member_for(label_project, annotator)
@@ -70,7 +72,9 @@ def test_the_page_of_people_names_and_pauses_them(make_label_project, make_annot
     client.post(url, {"users": [first.pk]})
     member = LabelMember.objects.get(label_project=label_project)
     own = reverse("label_member", args=[label_project.project.slug, label_project.slug, member.pk])
-    client.post(own, {"action": "pause", "reason": "holiday"})
+    pause = reverse("label_person_bulk", args=[label_project.project.slug, label_project.slug, first.pk, "pause"])
+    assert pause in client.get(url).content.decode()
+    client.post(pause, {"reason": "holiday"})
     client.post(own, {"cap": 5})
     refused = client.post(own, {"cap": 0}, follow=True)
     assert "items at most: Ensure this value is greater than or equal to 1." in refused.content.decode()
@@ -79,3 +83,23 @@ def test_the_page_of_people_names_and_pauses_them(make_label_project, make_annot
     assert "holiday" in client.get(url).content.decode()
     client.post(own, {"action": "resume"})
     assert member_for(label_project, first).cap == 5
+
+
+def test_who_did_not_pass_reads_the_score_and_is_not_said_to_have_passed_when_let_on(
+    make_label_project, annotator, researcher, client_as
+):
+    label_project = make_label_project(pass_mark=0.8)
+    known(label_project, "training", 2)
+    for value in ("yes", "no"):
+        submit(claim_next(label_project, annotator), annotator, answers(value))
+    with pytest.raises(MembershipRefusedError, match="1 of your 2 answers to them were right, and 80 % are needed"):
+        member_for(label_project, annotator)
+    client, slugs = client_as(researcher), [label_project.project.slug, label_project.slug]
+    page = client.get(reverse("label_members", args=slugs)).content.decode()
+    assert "Training not passed" in page
+    assert "n = 2" in page
+    own = reverse("label_member", args=[*slugs, LabelMember.objects.get().pk])
+    page = client.post(own, {"action": "let_on"}, follow=True).content.decode()
+    assert "Let on without passing" in page
+    assert "Training passed" not in page
+    assert claim_next(label_project, annotator).purpose == "label"
