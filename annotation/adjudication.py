@@ -37,6 +37,8 @@ KEPT = {  # conditions on an item's rows: one for each question that was answere
     DECIDED: "bool_or(decided)",
     ALL: "true",
 }
+# On the way back are also those that were just decided, so that a slip can be put right.
+KEPT_BEHIND = KEPT | {DISPUTED: "bool_or(dispute > 0)", UNDECIDED: "true"}
 NOTED = {
     FLAGGED: "SELECT DISTINCT item_id FROM annotation_flag WHERE label_project_id = %(label_project)s",
     SKIPPED: """SELECT DISTINCT item_id FROM annotation_assignment
@@ -106,11 +108,12 @@ class Queued:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """One person's answers to an item in the order of the questions, or why they skipped it."""
+    """One person's answers to an item in the order of the questions, each with what a model suggested to them; of a
+    skipped item the place says why. "" for nothing."""
 
     place: Assignment
     simulated: bool
-    answers: list[str]
+    answers: list[tuple[str, str]]
 
 
 def compared(label_project: LabelProject) -> list[Any]:
@@ -144,24 +147,30 @@ def queue_page(label_project: LabelProject, wanted: Wanted, *, page: int, size: 
 
 
 def beside(label_project: LabelProject, wanted: Wanted, item: Item, *, back: bool = False) -> int | None:
-    """The item that comes after this one in the queue, or before it, whether or not it is in it still."""
+    """The item that comes after this one in the queue, or before it, whether or not it is in it still.
+
+    Before it are also items that left the queue by a decision.
+    """
     values: dict[str, list[Any]] = defaultdict(list)
     codes = _codes(label_project, wanted)
     for answer in _standing(label_project, [item.pk]):
         if answer.question in codes:
             values[answer.question].append(answer.value)
     dispute = round(disagreement(values), 6)
-    found = _rows(PREVIOUS if back else NEXT, label_project, wanted, dispute=dispute, item=item.pk)
+    end, kept = (PREVIOUS, KEPT_BEHIND) if back else (NEXT, KEPT)
+    found = _rows(end, label_project, wanted, kept=kept, dispute=dispute, item=item.pk)
     return found[0][0] if found else None
 
 
-def _rows(end: str, label_project: LabelProject, wanted: Wanted, **values: Any) -> list[tuple[Any, ...]]:
+def _rows(
+    end: str, label_project: LabelProject, wanted: Wanted, *, kept: Mapping[str, str] = KEPT, **values: Any
+) -> list[tuple[Any, ...]]:
     noted = NOTED_ROWS.format(noted=NOTED[wanted.show]) if wanted.show in NOTED else ""
     pair = PAIR if wanted.first and wanted.second else ""
     named = {name: None if (value := getattr(wanted, name)) is None else json.dumps(value) for name in ("one", "other")}
     with connection.cursor() as cursor:
         cursor.execute(
-            QUEUE.format(noted=noted, pair=pair, kept=KEPT[wanted.show]) + end,
+            QUEUE.format(noted=noted, pair=pair, kept=kept[wanted.show]) + end,
             {
                 "label_project": label_project.pk,
                 "questions": _codes(label_project, wanted),
@@ -239,16 +248,15 @@ def given_answers(label_project: LabelProject, item: Item) -> list[Given]:
     )
     bots = simulated_annotators(label_project.project_id)
     questions = label_project.instrument.questionnaire.questions
+
+    def words(question: Any, given: Mapping[str, Any]) -> str:
+        return value_text(question, given[question.code], item.content) if question.code in given else ""
+
     return [
         Given(
             place,
             place.annotator_id in bots,
-            [
-                value_text(question, values[place.pk][question.code], item.content)
-                if question.code in values[place.pk]
-                else ""
-                for question in questions
-            ],
+            [(words(question, values[place.pk]), words(question, place.suggested)) for question in questions],
         )
         for place in places.select_related("annotator").order_by("place")
     ]

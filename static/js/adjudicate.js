@@ -1,4 +1,4 @@
-/* The adjudicator's keys: those of the options, T to write, Enter to decide, arrows through the queue, H to hide or show names. */
+/* The adjudicator's keys: those of the options, then the page's own, which the page lists by "?". */
 
 import { answersBy, nameOf, onKeys, write } from "./answer-keys.js";
 import { Questions } from "./annotate-questions.js";
@@ -34,6 +34,10 @@ function press(key, target) {
     return Boolean(form);
   }
   if (letter === "t" && questions) return write(questions);
+  if (letter === "g" && form) {
+    form.querySelector("[data-note-text]").focus();
+    return true;
+  }
   const link = document.querySelector(`[data-key="${CSS.escape(letter)}"]`);
   link?.click();
   return Boolean(link);

@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from annotation.adjudication import Wanted, beside, queue_page, standing_decisions
+from annotation.adjudication import Wanted, beside, given_answers, queue_page, standing_decisions
 from annotation.models import Decision
 from annotation.services import (
     DecidedMeanwhileError,
@@ -79,8 +79,16 @@ def test_the_way_through_the_queue_goes_on_after_a_decision(disputed, researcher
     decide(label_project=disputed, item=thrice, values=answers("yes"), seen=0, by=researcher)
     assert beside(disputed, Wanted(), thrice) == once.pk
     assert beside(disputed, Wanted(), once) is None
+    assert beside(disputed, Wanted(), once, back=True) == thrice.pk  # a slip can be put right
     assert beside(disputed, Wanted(show="all"), once, back=True) == thrice.pk
     assert beside(disputed, Wanted(show="all"), once) == agreed.pk
+
+
+def test_what_was_suggested_stands_beside_the_answer(disputed):
+    item = items_of(disputed)[2]
+    place = disputed.assignments.filter(item=item).order_by("place").first()
+    disputed.assignments.filter(pk=place.pk).update(suggested={"plausible": "no"})
+    assert [row.answers[0] for row in given_answers(disputed, item)] == [("Yes", "No"), ("No", "")]
 
 
 def test_numbers_of_a_pair_lead_to_their_items(disputed):

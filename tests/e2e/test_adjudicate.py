@@ -53,7 +53,9 @@ def test_a_disputed_item_is_decided_by_keyboard(
     page.once("dialog", lambda question: question.dismiss())  # the browser asks before what was chosen is lost
     with page.expect_event("dialog"):
         page.keyboard.press("ArrowRight")
-    page.keyboard.press("t")
+    page.keyboard.press("?")
+    expect(page.get_by_text("Write why you decide so")).to_be_visible()
+    page.keyboard.press("g")
     page.keyboard.type(NOTE)
     page.keyboard.press("Control+Enter")
     page.wait_for_url(lambda url: f"/{item.pk}/" not in url)
