@@ -16,6 +16,7 @@ from django.db import connection
 
 from annotation.models import LabelProject
 
+OF_DECISION = ("decision_note", "decided_by", "decided_at")
 COLUMNS = (  # of aggregated labels
     "item",
     "question",
@@ -25,10 +26,11 @@ COLUMNS = (  # of aggregated labels
     "dawid_skene",
     "dawid_skene_probability",
     "adjudicated",
+    *OF_DECISION,
     "simulated",
 )
 COMPUTE = "evaluation.tasks.compute_label_results"
-FORM = 1  # of what is kept; raise it when that changes
+FORM = 2  # of what is kept; raise it when that changes
 KEPT = 7 * 24 * 3600  # seconds
 ASKED_FOR = 60  # seconds after which a worker is asked again: while people label, numbers are that old at most
 # Answers are added or taken back and never changed: these three numbers differ whenever any of them does.

@@ -8,7 +8,7 @@ import pandas as pd
 from annotation.models import Decision, LabelProject
 from annotation.querysets import simulated_annotators
 from evaluation.label_ratings import Criterion, criteria, read_ratings
-from evaluation.label_results import COLUMNS
+from evaluation.label_results import COLUMNS, OF_DECISION
 from evaluation.metrics.labels import dawid_skene, majority_labels
 from evaluation.metrics.ratings import ratings_matrix
 from materials.models import Item
@@ -19,7 +19,8 @@ def aggregated_labels(label_project: LabelProject) -> pd.DataFrame:
 
     `question` is the criterion's code. `n` counts the answers; it is missing for decisions on questions without fixed
     options. A label is None where nobody answered, and the majority's and Dawid-Skene's also where
-    options are tied. `adjudicated` is the latest decision and is never used for the others.
+    options are tied. `adjudicated` is the latest decision, with its note, who made it and
+    when (ISO 8601), and is never used for the others.
     `simulated` says whether a bot's answer is among the n.
     """
     asked = criteria(label_project)
@@ -51,7 +52,7 @@ def label_rows(label_project: LabelProject) -> Iterator[dict[str, Any]]:
 
 def _of_criterion(criterion: Criterion, ratings: pd.DataFrame, decided: pd.DataFrame, place: int) -> pd.DataFrame:
     given = ratings[ratings["criterion"] == criterion.code]
-    decisions = decided[decided["question"] == criterion.question].set_index("pk")["value"].map(criterion.value_of)
+    decisions = decided[decided["question"] == criterion.question].set_index("pk")
     frame = pd.DataFrame(index=decisions.index.union(pd.Index(given["item"].unique())))
     frame["n"], frame["simulated"] = 0, False
     frame[["majority", "majority_share", "dawid_skene", "dawid_skene_probability"]] = None
@@ -63,7 +64,8 @@ def _of_criterion(criterion: Criterion, ratings: pd.DataFrame, decided: pd.DataF
         frame["simulated"] = given.groupby("item")["simulated"].any().reindex(frame.index, fill_value=False)
         frame["majority"], frame["majority_share"] = majority["label"], majority["share"]
         frame["dawid_skene"], frame["dawid_skene_probability"] = estimated["label"], estimated["probability"]
-    frame["adjudicated"] = decisions
+    frame["adjudicated"] = decisions["adjudicated"].map(criterion.value_of)
+    frame[list(OF_DECISION)] = decisions[list(OF_DECISION)]
     return frame.assign(question=criterion.code, place=place).reset_index(names="pk")
 
 
@@ -72,12 +74,13 @@ def _decisions(label_project: LabelProject) -> pd.DataFrame:
         Decision.objects.filter(label_project=label_project)
         .order_by("item", "question", "-pk")
         .distinct("item", "question")
-        .values_list("item", "question", "value")
+        .values_list("item", "question", "value", "note", "by__username", "at")
     )
-    return pd.DataFrame.from_records(list(latest), columns=["pk", "question", "value"])
+    rows = [(*row, at.isoformat()) for *row, at in latest]
+    return pd.DataFrame.from_records(rows, columns=["pk", "question", "adjudicated", *OF_DECISION])
 
 
 def _open_decisions(decided: pd.DataFrame, asked: list[Criterion]) -> pd.DataFrame:
     """Decisions on questions without fixed options, for which nothing else can be computed."""
     others = decided[~decided["question"].isin([criterion.question for criterion in asked])]
-    return others.rename(columns={"value": "adjudicated"}).assign(place=len(asked), simulated=False)
+    return others.assign(place=len(asked), simulated=False)

@@ -3,10 +3,12 @@
 import csv
 import io
 import json
+from datetime import datetime
 from unittest import mock
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation.models import LabelProject
 from annotation.services import claim_next, create_label_project, decide, invalidate, submit
@@ -81,12 +83,13 @@ def test_what_is_behind_a_criterion(labelled):
 
 def test_labels_stand_in_columns_of_their_own(labelled, researcher):
     last = labelled.dataset.items.order_by("position").last()
-    decide(
-        label_project=labelled, item=last, values={"clear": "no", "note": "Both read it well"}, seen=0, by=researcher
-    )
+    values = {"clear": "no", "note": "Both read it well"}
+    decide(label_project=labelled, item=last, values=values, note="as told", seen=0, by=researcher)
     found = aggregated_labels(labelled).set_index(["item", "question"])
     clear = found.loc[(last.external_id, "clear")]
     assert (clear["n"], clear["majority"], clear["adjudicated"]) == (2, None, "no")  # a tie has no majority
+    assert (clear["decision_note"], clear["decided_by"]) == ("as told", researcher.username)
+    assert datetime.fromisoformat(clear["decided_at"]) <= timezone.now()
     agreed = found.loc[(last.external_id, "fair")]
     assert (agreed["majority"], agreed["majority_share"], agreed["dawid_skene"]) == ("yes", 1.0, "yes")
     assert found["adjudicated"].dropna().to_dict() == {
@@ -189,6 +192,9 @@ def test_downloads_are_of_the_latest_answers_and_safe_in_spreadsheets(labelled, 
         "dawid_skene": "yes",
         "dawid_skene_probability": pytest.approx(1.0, abs=0.01),
         "adjudicated": None,
+        "decision_note": None,
+        "decided_by": None,
+        "decided_at": None,
         "simulated": False,
     }
     assert client.get(reverse("label_labels_file", args=[*names, "exe"])).status_code == 404
