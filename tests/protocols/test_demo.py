@@ -38,7 +38,7 @@ def counts() -> list[int]:
 def test_loading_again_changes_nothing(model):
     demo.load(password=PASSWORD)
     before = counts()
-    assert before[:4] == [48, 90, 1, 1]
+    assert before[:4] == [48, 86, 1, 1]
     demo.load(password=PASSWORD)
     assert counts() == before
 
@@ -47,7 +47,7 @@ def test_loading_again_changes_nothing(model):
 def test_without_a_model_there_is_everything_but_the_job(settings):
     settings.MODEL_BASE_URL = ""
     demo.load(password=PASSWORD)
-    assert counts()[:4] == [48, 90, 1, 0]
+    assert counts()[:4] == [48, 86, 1, 0]
 
 
 @pytest.mark.django_db(transaction=True)
