@@ -107,6 +107,10 @@ class SettingsForm(forms.ModelForm):
             "suggestions",
         ]
         labels = {"members_only": "Only people who are named on the page of people may label"}
+        help_texts = {
+            "suggestions": "Judged right or wrong: people first say whether the model’s answer is right, and give "
+            "their own only where it is wrong."
+        }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -176,7 +180,7 @@ class LabelProjectForm(SettingsForm):
             *SettingsForm.Meta.fields,
         ]
         labels = SettingsForm.Meta.labels | {"calibration_size": "Calibration items"}
-        help_texts = {
+        help_texts = SettingsForm.Meta.help_texts | {
             "seed": "The same seed gives the same order again.",
             "calibration_size": "Drawn by the seed and labelled first, by another number of people; 0 for none.",
         }

@@ -20,7 +20,10 @@ class ProjectForm(forms.Form):
 
 
 class MemberForm(forms.Form):
-    username = forms.CharField(max_length=150, help_text="They must already have a login here.")
+    username = forms.CharField(
+        max_length=150,
+        help_text="They must have a login here. Whoever runs this installation makes one: manage.py add_user NAME.",
+    )
     role = forms.ChoiceField(choices=Role.choices, initial=Role.ANNOTATOR)
 
     def __init__(self, *args: object, project: Project, **kwargs: object) -> None:
