@@ -126,7 +126,7 @@ def queue_page(label_project: LabelProject, wanted: Wanted, *, page: int, size: 
     rows = _rows(PAGE, label_project, wanted, limit=size, offset=(page - 1) * size)
     items = Item.objects.in_bulk([row[0] for row in rows])
     answers = _standing(label_project, items).values_list("item_id", "source_id", "question", "value")
-    people: dict[int, set[int]] = defaultdict(set)
+    people: dict[int, set[int | None]] = defaultdict(set)
     for pk, place, _, _ in answers:
         people[pk].add(place)
     decisions = _decisions(label_project, items)
