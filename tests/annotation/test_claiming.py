@@ -352,7 +352,7 @@ def test_training_comes_first_and_is_settled_by_the_pass_mark(make_label_project
             with pytest.raises(RefusedError, match="seen the right answers"):
                 submit(place, user, answers("no"), changing=True)
     assert claim_next(label_project, good).item.external_id == "scenarios-0"
-    with pytest.raises(MembershipRefusedError, match=r"Fewer than 75 %"):
+    with pytest.raises(MembershipRefusedError, match="0 of your 2 answers to them were right, and 75 %"):
         claim_next(label_project, bad)
 
 
