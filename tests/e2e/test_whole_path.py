@@ -43,7 +43,7 @@ def test_from_a_file_of_items_to_a_report_and_its_answers(
 ) -> None:
     dataset, instrument = imported(project, tmp_path), published(project)
     study = opened(project, dataset, instrument)
-    assert walk(live_server.url, study.key, PEOPLE, seed=4, refuse=0, inattentive=0).completed == PEOPLE
+    assert walk(live_server.url, study.key, PEOPLE, seed=4, refuse=0, inattentive=0).ends == {"completed": PEOPLE}
 
     login(page, researcher)
     with ScriptedModelServer() as server:

@@ -134,6 +134,9 @@ def test_strange_input_is_refused_or_undefined(metric, options, strange):
         model = pd.DataFrame({"item": ["x"], "answer": ["A"]})
         refuses_or_says_why(metric, partial(metric.compute, strange, model, **options))
         refuses_or_says_why(metric, partial(metric.compute, human, strange, **options))
+    elif metric.takes is Takes.DISTRIBUTIONS:
+        refuses_or_says_why(metric, partial(metric.compute, strange, [[1, 2, 1]], **options))
+        refuses_or_says_why(metric, partial(metric.compute, [[1, 2, 1]], strange, **options))
     elif metric.takes is Takes.TONES:
         tones = pd.DataFrame({"post": ["p"], "tone": ["fear"]})
         refuses_or_says_why(metric, partial(metric.compute, strange, tones, **options))

@@ -68,7 +68,11 @@ def test_every_text_colour_is_measured():
     assert used <= measured
 
 
-@pytest.mark.parametrize("page", sorted((ROOT / "templates").rglob("*.html")), ids=lambda p: str(p.relative_to(ROOT)))
+DOWNLOADED = {ROOT / "templates" / "studies" / "codebook.html"}  # a file to keep, whole by itself, and no page
+PAGES = sorted({*(ROOT / "templates").rglob("*.html")} - DOWNLOADED)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_templates_obey_the_content_security_policy(page: Path):
     html = page.read_text(encoding="utf-8")
     assert not re.findall(r"\sstyle\s*=|<style|\son[a-z]+\s*=\s*[\"']|javascript:", html)
