@@ -61,6 +61,7 @@ def look(page: Page, axe: Callable[[Page], None], name: str) -> None:
     for scheme, width in WAYS:
         page.set_viewport_size({"width": width, "height": 800})
         page.emulate_media(color_scheme=scheme)
+        page.evaluate("new Promise(requestAnimationFrame)")  # the new width is laid out
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is wider than {width} px"
         axe(page)
         if folder := os.environ.get("CONCORD_SCREENS"):

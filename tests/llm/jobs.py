@@ -37,7 +37,8 @@ class JobMaker:
 
     def endpoint(self, server: ScriptedModelServer | str, **fields: Any) -> Endpoint:
         base_url = server if isinstance(server, str) else server.base_url
-        given = {"name": f"e{self.project.endpoints.count()}", "model": MODEL, "timeout_seconds": 2, "concurrency": 8}
+        # A busy machine must not look like a server that does not answer, for which a job would wait.
+        given = {"name": f"e{self.project.endpoints.count()}", "model": MODEL, "timeout_seconds": 20, "concurrency": 8}
         return save_endpoint(project=self.project, base_url=base_url, **given | fields)
 
     def dataset(self, n: int, slug: str = "scenarios") -> Dataset:

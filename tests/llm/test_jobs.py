@@ -38,7 +38,7 @@ def test_a_job_with_every_fault_ends_in_true_states_and_stores_each_answer_once(
         "unparseable": 0.15,
     }
     with ScriptedModelServer(Script(probabilities=faults, seed=3)) as server:
-        job = jobs.run(jobs.endpoint(server, concurrency=32, timeout_seconds=1), n=300)
+        job = jobs.run(jobs.endpoint(server, concurrency=32, timeout_seconds=5), n=300)
     assert job.status == Job.Status.DONE
     found = counts(job)
     assert set(found) == {"ok", "refused", "truncated", "unparsed"}
