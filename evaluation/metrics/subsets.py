@@ -124,7 +124,7 @@ def _right_rows(signs: NDArray[np.int8], right_first: BoolArray) -> Counts:
     Every subset is one of the first preferences with one of the others, and a row's margin is the sum of what the two
     give, so a row costs one comparison and one addition of bytes for each subset.
     """
-    n_ahead = max(signs.shape[1] // 3, signs.shape[1] - _MOST_BEHIND)
+    n_ahead = max(signs.shape[1] // 4, signs.shape[1] - _MOST_BEHIND)
     ahead, behind = _sums(signs[:, :n_ahead]), _sums(signs[:, n_ahead:])
     least = -ahead - right_first[:, None]
     right = np.zeros((ahead.shape[1], behind.shape[1]), dtype=np.uint32)
