@@ -12,12 +12,13 @@ import altair as alt
 
 Mark = Literal["human", "simulated", "model", "demo-model"]
 
-WARM, COOL, QUIET = "#c4581c", "#4d74d0", "#868177"
-_MARKS: tuple[Mark, ...] = ("human", "simulated", "model", "demo-model")
-_HUE = alt.Scale(domain=_MARKS, range=[WARM, WARM, COOL, COOL])
-_FILL = alt.Scale(domain=_MARKS, range=[WARM, "transparent", COOL, "transparent"])
+WARM, COOL, QUIET, INK = "#c4581c", "#4d74d0", "#868177", "#1d1c1a"
+WARM_SHADES, COOL_SHADES = ("#fbeee6", "#8f3d0e"), ("#ebf0fb", "#27458f")
+MARKS: tuple[Mark, ...] = ("human", "simulated", "model", "demo-model")
+HUE = alt.Scale(domain=MARKS, range=[WARM, WARM, COOL, COOL])
+FILL = alt.Scale(domain=MARKS, range=[WARM, "transparent", COOL, "transparent"])
 
-_PADDING = {"left": 4, "top": 8, "right": 44, "bottom": 4}
+PADDING = {"left": 4, "top": 8, "right": 44, "bottom": 4}
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -30,49 +31,49 @@ def interval_dots(
     A line at zero is drawn where the domain passes it.
     """
     base = alt.Chart().encode(
-        y=alt.Y("who:N", sort=list(who), title=None, axis=_lines_of_words()),
+        y=alt.Y("who:N", sort=list(who), title=None, axis=words_axis()),
         yOffset=alt.YOffset("question:N", sort=None),
     )
-    hue = alt.Color("mark:N", scale=_HUE, legend=None)
-    x, tooltip = _values(x_title, domain), _tooltip("who", "question")
+    hue = alt.Color("mark:N", scale=HUE, legend=None)
+    x, tooltip = values_axis(x_title, domain), tooltip_of("who", "question")
     interval = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=x_title), x2="high:Q", color=hue)
     dot = base.mark_point(size=80, strokeWidth=2, opacity=1).encode(
-        x=x, color=hue, fill=alt.Fill("mark:N", scale=_FILL, legend=None), tooltip=tooltip
+        x=x, color=hue, fill=alt.Fill("mark:N", scale=FILL, legend=None), tooltip=tooltip
     )
     words = base.mark_text(dy=-11, fontSize=11).encode(x=x, text="label:N")
     layers = [interval, dot, words]
     if domain[0] < 0 < domain[1]:
-        layers.insert(0, _line_at_zero())
-    return _finished(layers, rows, height=_height(34, who, {row["question"] for row in rows}), caution=caution)
+        layers.insert(0, line_at_zero())
+    return finished(layers, rows, height=height_of(34, who, {row["question"] for row in rows}), caution=caution)
 
 
 def rate_bars(rows: Rows, *, countries: Sequence[str], who: Sequence[str], caution: str) -> dict[str, Any]:
     """A bar with its interval for each row (`country`, `who`, `mark`, `value`, `low`, `high`, `label`), in [0, 1]."""
     base = alt.Chart().encode(
-        y=alt.Y("country:N", sort=list(countries), title=None, axis=_lines_of_words()),
+        y=alt.Y("country:N", sort=list(countries), title=None, axis=words_axis()),
         yOffset=alt.YOffset("who:N", sort=list(who)),
     )
     title = "Culture rate"
-    x, tooltip = _values(title, (0, 1)), _tooltip("country", "who")
+    x, tooltip = values_axis(title, (0, 1)), tooltip_of("country", "who")
     bar = base.mark_bar(height=9, strokeWidth=1.5).encode(
         x=x,
-        fill=alt.Fill("mark:N", scale=_FILL, legend=None),
-        stroke=alt.Stroke("mark:N", scale=_HUE, legend=None),
+        fill=alt.Fill("mark:N", scale=FILL, legend=None),
+        stroke=alt.Stroke("mark:N", scale=HUE, legend=None),
         tooltip=tooltip,
     )
     interval = base.mark_rule(strokeWidth=1.5).encode(
         x=alt.X("low:Q", title=title), x2="high:Q", color=alt.value(QUIET)
     )
     words = base.mark_text(
-        align="left", dy=-12, dx=1, fontSize=11, limit=alt.ExprRef(f"width + {_PADDING['right']}")
+        align="left", dy=-12, dx=1, fontSize=11, limit=alt.ExprRef(f"width + {PADDING['right']}")
     ).encode(x=alt.datum(0), text="label:N")
-    return _finished([bar, interval, words], rows, height=_height(32, countries, who), caution=caution)
+    return finished([bar, interval, words], rows, height=height_of(32, countries, who), caution=caution)
 
 
 def agreement_scatter(rows: Rows, *, caution: str) -> dict[str, Any]:
     """People's agreement u against the model's v, both in [0.5, 1]; a point (`u`, `v`, `items`, `who`, `mark`) for
     each pair of values, larger where it stands for more items."""
-    scale, axis = alt.Scale(domain=(0.5, 1.0), nice=False, zero=False), _numbers(".1f")
+    scale, axis = alt.Scale(domain=(0.5, 1.0), nice=False, zero=False), numbers_axis(".1f")
     x = alt.X("u:Q", title="People's agreement on the item", scale=scale, axis=axis)
     y = alt.Y("v:Q", title="Model's agreement with itself", scale=scale, axis=axis)
     point = (
@@ -81,8 +82,8 @@ def agreement_scatter(rows: Rows, *, caution: str) -> dict[str, Any]:
         .encode(
             x=x,
             y=y,
-            color=alt.Color("mark:N", scale=_HUE, legend=None),
-            fill=alt.Fill("mark:N", scale=_FILL, legend=None),
+            color=alt.Color("mark:N", scale=HUE, legend=None),
+            fill=alt.Fill("mark:N", scale=FILL, legend=None),
             size=alt.Size("items:Q", scale=alt.Scale(range=(40, 400), zero=False), legend=None),
             tooltip=["who:N", "items:Q", alt.Tooltip("u:Q", format=".2f"), alt.Tooltip("v:Q", format=".2f")],
         )
@@ -91,35 +92,73 @@ def agreement_scatter(rows: Rows, *, caution: str) -> dict[str, Any]:
         point = point.encode(shape=alt.Shape("who:N", title="Model", legend=alt.Legend(orient="bottom")))
     same = alt.Chart(alt.Data(values=[{"u": 0.5, "v": 0.5}, {"u": 1.0, "v": 1.0}]))
     diagonal = same.mark_line(strokeDash=[4, 4], color=QUIET, strokeWidth=1).encode(x=x, y=y)
-    return _finished([diagonal, point], rows, height=320, caution=caution)
+    return finished([diagonal, point], rows, height=320, caution=caution)
 
 
-def _values(title: str, domain: tuple[float, float]) -> alt.X:
-    return alt.X("value:Q", title=title, scale=alt.Scale(domain=domain), axis=_numbers(".2~f"))
+def heat_map(
+    rows: Rows,
+    *,
+    across: Sequence[str],
+    down: Sequence[str],
+    titles: tuple[str, str],
+    domain: Sequence[float],
+    colours: Sequence[str],
+    caution: str,
+) -> dict[str, Any]:
+    """A cell with its `label` for each row (`across`, `down`, `value`); `titles` name what is across and down.
+
+    The colours stand for the numbers of the domain, with those between blended. Where `value` is None there is only
+    the label.
+    """
+    base = alt.Chart().encode(
+        x=alt.X(
+            "across:N",
+            sort=list(across),
+            title=titles[0],
+            axis=alt.Axis(domain=False, ticks=False, labelAngle=-40, labelLimit=110, labelOverlap=False),
+        ),
+        y=alt.Y("down:N", sort=list(down), title=titles[1], axis=alt.Axis(domain=False, ticks=False, labelLimit=110)),
+    )
+    scale = alt.Scale(domain=list(domain), range=list(colours), clamp=True)
+    # Words on a cell have a colour of their own, because the cell keeps its colour on a dark page.
+    readable = f"datum.value === null ? '{QUIET}' : luminance(scale('color', datum.value)) > 0.2 ? '{INK}' : 'white'"
+    cell = (
+        base.transform_filter("datum.value !== null")
+        .mark_rect(stroke=QUIET, strokeWidth=0.5)
+        .encode(color=alt.Color("value:Q", scale=scale, legend=None), tooltip=tooltip_of("down", "across"))
+    )
+    words = base.mark_text(fontSize=11, fill=alt.ExprRef(readable)).encode(text="label:N")
+    return finished([cell, words], rows, height=38 * len(down), caution=caution)
 
 
-def _numbers(format: str) -> alt.Axis:
+def values_axis(title: str, domain: tuple[float, float]) -> alt.X:
+    """A horizontal place for each `value`."""
+    return alt.X("value:Q", title=title, scale=alt.Scale(domain=domain), axis=numbers_axis(".2~f"))
+
+
+def numbers_axis(format: str) -> alt.Axis:
     """An axis of a few numbers, of which every other one goes where a phone leaves no room between them."""
     return alt.Axis(tickCount=5, format=format, labelFlush=False, labelOverlap="parity", labelSeparation=8)
 
 
-def _tooltip(*names: str) -> list[alt.Tooltip]:
+def tooltip_of(*names: str) -> list[alt.Tooltip]:
     """The row's names, its value with the interval, and n."""
     numbers = [alt.Tooltip(f"{name}:Q", format=".3f") for name in ("value", "low", "high")]
     return [*(alt.Tooltip(f"{name}:N") for name in names), *numbers, alt.Tooltip("n:Q")]
 
 
-def _line_at_zero() -> alt.Chart:
+def line_at_zero() -> alt.Chart:
+    """A dashed upright line."""
     zero = alt.Chart(alt.Data(values=[{"zero": 0}]))
     return zero.mark_rule(color=QUIET, strokeDash=[4, 4]).encode(x="zero:Q")
 
 
-def _lines_of_words() -> alt.Axis:
+def words_axis() -> alt.Axis:
     """Axis words in two lines where they have a middle dot, to leave a phone room for the marks."""
     return alt.Axis(domain=False, ticks=False, labelLimit=150, labelExpr="split(datum.label, ' · ')", labelPadding=8)
 
 
-def _height(step: int, lines: Collection[str], marks: Collection[str]) -> int:
+def height_of(step: int, lines: Collection[str], marks: Collection[str]) -> int:
     """In pixels, with `step` for each mark of each line and a fifth of the whole between the lines.
 
     As a number, because a figure as wide as its container cannot have a height in steps without a warning.
@@ -127,9 +166,10 @@ def _height(step: int, lines: Collection[str], marks: Collection[str]) -> int:
     return round(step * len(lines) * len(marks) / 0.8)
 
 
-def _finished(layers: Sequence[alt.Chart], rows: Rows, *, height: int, caution: str) -> dict[str, Any]:
+def finished(layers: Sequence[alt.Chart], rows: Rows, *, height: int, caution: str) -> dict[str, Any]:
+    """The layers with their rows as a specification, as wide as its container."""
     data = alt.Data(values=list(rows))
-    chart = alt.layer(*layers, data=data).properties(width="container", height=height, padding=_PADDING)
+    chart = alt.layer(*layers, data=data).properties(width="container", height=height, padding=PADDING)
     if caution:
         chart = chart.properties(title=alt.TitleParams(caution, anchor="start", fontSize=11, fontWeight="normal"))
     spec: dict[str, Any] = chart.to_dict()
