@@ -37,7 +37,7 @@ def measure_report(*, rounds: int) -> tuple[int, list[float]]:
 
     def ask() -> int:
         return create_report(
-            project=project, title="Bench", kind=Report.Kind.ALIGNMENT, parameters=parameters, created_by=None
+            project=project, title="Bench", kind="alignment", parameters=parameters, created_by=None
         ).pk
 
     def build(number: int) -> None:

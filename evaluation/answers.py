@@ -2,8 +2,10 @@
 
 from django.db.models import QuerySet
 
-from evaluation.parameters import ReportError, Selection
+from evaluation.parameters import AlignmentParameters, ReportError
+from evaluation.selection import Selection, select
 from evaluation.study_filters import of_passing_sessions
+from projects.models import Project
 from responses.models import RespondentKind, Response
 from responses.querysets import of_completed_sessions
 from responses.sources import ordinary
@@ -41,11 +43,10 @@ def of_models(selection: Selection) -> QuerySet[Response]:
     return models
 
 
-def check_answered(selection: Selection) -> None:
+def check_alignment(project: Project, parameters: AlignmentParameters) -> None:
     """Raise ReportError when no person answered: a report never changes, and this one would have no number in it."""
-    if of_people(selection).exists():
+    if of_people(select(project, parameters)).exists():
         return
-    parameters = selection.parameters
     kinds = " or ".join(f"{kind}s" for kind in parameters.kinds)
     sessions = _IN_SESSIONS[parameters.sessions]
     raise ReportError(

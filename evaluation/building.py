@@ -3,15 +3,13 @@
 from typing import Any
 
 from django.utils import timezone
+from django.utils.module_loading import import_string
 
-from evaluation.answers import check_answered
 from evaluation.code_version import code_version
 from evaluation.fingerprint import data_fingerprint
-from evaluation.frames import read_frames
+from evaluation.kinds import KINDS
 from evaluation.models import Report
-from evaluation.parameters import ReportError, parse_parameters, select
-from evaluation.sections import compute_sections
-from evaluation.sections.comparison import Comparison
+from evaluation.parameters import ReportError
 
 
 def build_report(report_id: int) -> Report:
@@ -37,14 +35,14 @@ def build_report(report_id: int) -> Report:
 
 
 def _compute(report: Report) -> dict[str, Any]:
-    parameters = parse_parameters(report.parameters)
-    selection = select(report.project, parameters)
-    check_answered(selection)
-    frames = read_frames(selection)
-    sections = compute_sections(Comparison(frames, selection))
+    kind = KINDS[report.kind]
+    parameters = kind.parameters.parse(report.parameters)
+    kind.check(report.project, parameters)
+    data = import_string(kind.read)(report.project, parameters)
+    computed = [compute() for compute in import_string(kind.sections)(data, parameters)]
     return {
-        "sections": [section.as_json() for section in sections],
-        "data_fingerprint": data_fingerprint(frames, parameters),
+        "sections": [section.as_json() for section in computed if section is not None],
+        "data_fingerprint": data_fingerprint(data, parameters),
         "code_version": code_version(),
     }
 

@@ -1,67 +1,26 @@
-"""The form that asks for an alignment report."""
+"""What the forms of all kinds of reports have in common."""
 
 from typing import Any
 
 from django import forms
 
-from evaluation.parameters import AlignmentParameters, model_names
-from materials.questions import option_codes
+from evaluation.parameters import ReportParameters
 from projects.models import Project
 
-_DEFAULTS = AlignmentParameters.model_fields
-PEOPLE = [
-    ("real", "Real people only"),
-    ("simulated", "Simulated people only"),
-    ("all", "Both together (the report says how many of each)"),
-]
-SESSIONS = [
-    ("completed", "Completed sessions, with the attention check passed"),
-    ("passed", "Sessions that pass the quality filters of their study; the report keeps what each filter left out"),
-    ("all", "All sessions, also unfinished ones and those that failed the attention check"),
-]
-KINDS = [("participant", "Participants"), ("annotator", "Annotators")]
+_DEFAULTS = ReportParameters.model_fields
+_LAST = ("resamples", "seed", "min_n")
 
 
-class AlignmentForm(forms.Form):
-    """Choices come from the project; parameters that need a decision have no default."""
+class ReportForm(forms.Form):
+    """Title and numbers; a kind's own fields stand between them. Choices come from the project (`_offer`)."""
 
     title = forms.CharField(max_length=200, help_text="What the report is about, for example the wave of the study.")
-    dataset = forms.ChoiceField(help_text="The items that both sides answered.")
-    instrument = forms.ChoiceField(help_text="Answers to all its versions enter; the report names them.")
-    questions = forms.MultipleChoiceField(
-        widget=forms.CheckboxSelectMultiple,
-        help_text="Choose questions of the instrument; models must have been asked them too. Questions with the codes "
-        f"{_DEFAULTS['personal_question'].default} and {_DEFAULTS['norm_question'].default} are ticked already.",
-    )
-    option = forms.ChoiceField(
-        label="Option counted as culture",
-        help_text="A rate is the share of answers that chose it; every other option is the preference.",
-    )
-    people = forms.ChoiceField(
-        choices=PEOPLE,
-        widget=forms.RadioSelect,
-        help_text="Simulated people are bots: their answers say nothing about real people.",
-    )
-    kinds = forms.MultipleChoiceField(
-        label="Answers of", choices=KINDS, initial=["participant"], widget=forms.CheckboxSelectMultiple
-    )
-    sessions = forms.ChoiceField(
-        label="Sessions of participants",
-        choices=SESSIONS,
-        initial=_DEFAULTS["sessions"].default,
-        widget=forms.RadioSelect,
-        help_text="The report says how many people and answers are left out, and why. Annotators and imported people "
-        "have no session and take part.",
-    )
-    models = forms.MultipleChoiceField(
-        widget=forms.CheckboxSelectMultiple, required=False, help_text="Every model that answered when none is chosen."
-    )
     resamples = forms.IntegerField(
         label="Bootstrap resamples",
         min_value=100,
         max_value=20_000,
         initial=_DEFAULTS["resamples"].default,
-        help_text="Draws of items behind each interval.",
+        help_text="Draws behind each interval.",
     )
     seed = forms.IntegerField(
         min_value=0,
@@ -69,24 +28,20 @@ class AlignmentForm(forms.Form):
         initial=_DEFAULTS["seed"].default,
         help_text="The same seed and data give the same numbers again.",
     )
+    min_n = forms.IntegerField(
+        label="Smallest n in a shared report",
+        min_value=1,
+        max_value=1000,
+        initial=_DEFAULTS["min_n"].default,
+        help_text="Where this report is shown to people outside the project, what rests on fewer is masked.",
+    )
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        choices = [question for i in project.instruments.all() for question in i.questionnaire.questions]
-        asked = [question for question in choices if question.kind == "choice"]
-        questions = dict.fromkeys(question.code for question in asked)
-        options = dict.fromkeys(code for question in asked for code in option_codes(question))
-        instruments = dict(project.instruments.order_by("version").values_list("name", "title"))
-        self._offer("dataset", list(project.datasets.values_list("slug", "name")))
-        self._offer("instrument", list(instruments.items()))
-        self._offer("questions", [(code, code) for code in questions])
-        self._offer("option", [(code, code) for code in options])
-        self._offer("models", [(name, name) for name in model_names(project)])
-        wanted = (_DEFAULTS["personal_question"].default, _DEFAULTS["norm_question"].default)
-        self.fields["questions"].initial = [code for code in wanted if code in questions]
-        self.fields["option"].initial = _DEFAULTS["option"].default
+        self.order_fields([name for name in self.fields if name not in _LAST])
 
     def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
+        """Give the field its choices; one that is not required goes where there are none."""
         field = self.fields[name]
         assert isinstance(field, forms.ChoiceField)
         field.choices = choices

@@ -5,7 +5,6 @@ Superseded answers never count. A missing attribute is the empty string.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import pandas as pd
 from django.db.models import (
@@ -21,58 +20,42 @@ from django.db.models import (
 )
 
 from evaluation.answers import of_every_session, of_models, of_people
-from evaluation.parameters import Selection
+from evaluation.parameters import AlignmentParameters
+from evaluation.selection import Selection, select
 from evaluation.study_filters import filtered
 from llm.models import Call
-from responses.models import Response
+from projects.models import Project
+from responses.models import Outcome, Response
 from responses.querysets import same_occasion, text_of
 from studies.filters import in_words
 
 _CELL = ("country", "age_group", "gender")
 _ATTRIBUTES = ("model", "endpoint", "persona", "outcome")
 _PEOPLE = ("question", "item", "kind", "simulated", *_CELL)
+_PAIR = ("respondent", "personal", "norm", "n")
 _FILTERS = ("study", "simulated", "filter", "came", "out", "stay", "why")
 _MODELS = ("question", "item", "model", "endpoint", "demo_model", "prompt", "temperature", "persona", *_CELL)
 
 
-@dataclass(frozen=True, slots=True)
-class Frames:
-    """Everything a report is computed from.
+def read_frames(project: Project, parameters: AlignmentParameters) -> dict[str, pd.DataFrame]:
+    """The frames of `evaluation.sections.comparison.Frames`, by name; raises ReportError as `select`.
 
-    `items`: external ids in the dataset's order. `people` and `models`: counts `n` and `n_culture` of answers by
-    question, item and who answered under what. `persons`: how many people (`persons`) gave how many answers (`n`).
-    `outcomes`: the same by how their session stands, also of the sessions that the report leaves out. `filters`: the
-    funnel of the studies' quality filters, where the report uses them. `pairs`: per
-    respondent, how often (`n`) the personal and the norm question about one item were answered with culture (1) or not
-    (0). `calls`: model calls by status that gave no answer. `versions`: instrument versions behind the answers, by kind
-    of respondent.
+    Ten queries or so, each grouped by the database; with quality filters two or three more for each study.
     """
-
-    items: list[str]
-    people: pd.DataFrame
-    models: pd.DataFrame
-    persons: pd.DataFrame
-    outcomes: pd.DataFrame
-    filters: pd.DataFrame
-    pairs: pd.DataFrame
-    calls: pd.DataFrame
-    versions: pd.DataFrame
-
-
-def read_frames(selection: Selection) -> Frames:
-    """Eight queries, each grouped by the database; with quality filters two or three more for each study."""
+    selection = select(project, parameters)
     people, models = of_people(selection), of_models(selection)
-    return Frames(
-        items=list(selection.dataset.items.values_list("external_id", flat=True)),
-        people=_counted(people, _PEOPLE, selection),
-        models=_counted(models, _MODELS, selection),
-        persons=_persons(people),
-        outcomes=_outcomes(of_every_session(selection)),
-        filters=_filters(selection),
-        pairs=_pairs(people, selection),
-        calls=_calls(selection),
-        versions=_versions(people | models),
-    )
+    return {
+        "asked": _asked(selection),
+        "items": _items(selection),
+        "people": _counted(people, _PEOPLE, selection),
+        "models": _counted(models, _MODELS, selection),
+        "persons": _persons(people),
+        "outcomes": _outcomes(of_every_session(selection)),
+        "filters": _filters(selection),
+        "pairs": _pairs(people, selection),
+        "calls": _calls(selection),
+        "versions": _versions(people | models),
+    }
 
 
 _COLUMNS: Mapping[str, Expression | F] = {
@@ -86,6 +69,18 @@ _COLUMNS: Mapping[str, Expression | F] = {
     **{name: text_of("respondent__attributes", name) for name in (*_ATTRIBUTES, *_CELL)},
     **{name: text_of("condition__factors", name) for name in ("prompt", "temperature")},
 }
+
+
+def _asked(selection: Selection) -> pd.DataFrame:
+    newest = selection.instruments[0]
+    texts = [(code, newest.questionnaire[code].text) for code in selection.parameters.questions]
+    asked = pd.DataFrame.from_records(texts, columns=["question", "text"])
+    return asked.assign(instrument=newest.title, dataset=selection.dataset.name)
+
+
+def _items(selection: Selection) -> pd.DataFrame:
+    items = list(selection.dataset.items.values_list("external_id", flat=True))
+    return pd.DataFrame({"place": range(len(items)), "item": items})
 
 
 def _group(answers: QuerySet[Response], columns: Sequence[str], **aggregates: Expression) -> pd.DataFrame:
@@ -110,7 +105,9 @@ def _persons(people: QuerySet[Response]) -> pd.DataFrame:
 
 
 def _outcomes(people: QuerySet[Response]) -> pd.DataFrame:
-    return _group(people, ("outcome",), persons=Count("respondent", distinct=True), n=Count("pk"))
+    outcomes = _group(people, ("outcome",), persons=Count("respondent", distinct=True), n=Count("pk"))
+    words = dict(Outcome.choices)
+    return outcomes.assign(words=[words.get(outcome, outcome).lower() for outcome in outcomes["outcome"]])
 
 
 def _filters(selection: Selection) -> pd.DataFrame:
@@ -148,7 +145,19 @@ def _pairs(people: QuerySet[Response], selection: Selection) -> pd.DataFrame:
     )
     rows = answers.annotate(country_=_COLUMNS["country"]).values_list("country_", "respondent_id", "personal", "norm")
     counted = rows.annotate(n=Count("pk")).order_by("country_", "respondent_id", "personal", "norm")
-    return pd.DataFrame.from_records(list(counted), columns=["country", "respondent", "personal", "norm", "n"])
+    return _numbered(pd.DataFrame.from_records(list(counted), columns=["country", *_PAIR]))
+
+
+def _numbered(pairs: pd.DataFrame) -> pd.DataFrame:
+    """With people numbered by their country and answers in place of ids, so that any database numbers them alike."""
+    given = {
+        str(respondent): rows.drop(columns="respondent").to_numpy().tolist()
+        for respondent, rows in pairs.groupby("respondent")
+    }
+    numbers = {respondent: number for number, respondent in enumerate(sorted(given, key=given.__getitem__))}
+    return pairs.assign(respondent=pairs["respondent"].astype(str).map(numbers)).sort_values(
+        ["country", *_PAIR[:3]], ignore_index=True
+    )
 
 
 def _calls(selection: Selection) -> pd.DataFrame:
@@ -162,6 +171,8 @@ def _calls(selection: Selection) -> pd.DataFrame:
     if selection.parameters.models:
         calls = calls.filter(job__endpoint__model__in=selection.parameters.models)
     rows = calls.values_list("job__endpoint__model", "status").annotate(n=Count("pk"))
-    return pd.DataFrame.from_records(
-        list(rows.order_by("job__endpoint__model", "status")), columns=["model", "status", "n"]
-    )
+    words = dict(Call.Status.choices)
+    counted = [
+        (model, words[status].lower(), n) for model, status, n in rows.order_by("job__endpoint__model", "status")
+    ]
+    return pd.DataFrame.from_records(counted, columns=["model", "status", "n"])

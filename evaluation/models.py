@@ -15,12 +15,9 @@ class Report(models.Model):
         READY = "ready", "Ready"
         FAILED = "failed", "Failed"
 
-    class Kind(models.TextChoices):
-        ALIGNMENT = "alignment", "Alignment of people and models"
-
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="reports")
     title = models.CharField(max_length=200)
-    kind = models.CharField(max_length=40, choices=Kind.choices)
+    kind = models.CharField(max_length=40)  # a code of evaluation.kinds
     parameters = models.JSONField(default=dict)
     status = models.CharField(max_length=20, choices=Status.choices, default=Status.PENDING)
     problem = models.CharField(max_length=500, blank=True)

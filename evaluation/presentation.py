@@ -5,8 +5,8 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
+from evaluation.kinds import KINDS
 from evaluation.models import Report
-from evaluation.parameters import AlignmentParameters
 
 PAPER = ("svg", "png", "pdf")
 
@@ -27,7 +27,7 @@ def parameters(report: Report) -> list[tuple[str, str]]:
     """What was asked for, in words."""
     return [
         (name.replace("_", " "), _words(value))
-        for name in AlignmentParameters.model_fields
+        for name in KINDS[report.kind].parameters.model_fields
         if (value := report.parameters.get(name)) is not None
     ]
 

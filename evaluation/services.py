@@ -7,9 +7,8 @@ from celery import current_app
 from django.db import transaction
 from django.utils import timezone
 
-from evaluation.answers import check_answered
+from evaluation.kinds import KINDS
 from evaluation.models import Report
-from evaluation.parameters import parse_parameters, select
 from projects.models import Project, User
 from projects.services import audit
 
@@ -18,11 +17,14 @@ BUILD = "evaluation.tasks.build_report"
 
 @transaction.atomic
 def create_report(
-    *, project: Project, title: str, kind: Report.Kind, parameters: Mapping[str, Any], created_by: User | None
+    *, project: Project, title: str, kind: str, parameters: Mapping[str, Any], created_by: User | None
 ) -> Report:
-    """A pending report, which a worker computes. Raises ReportError when the parameters cannot be used."""
-    checked = parse_parameters(dict(parameters))
-    check_answered(select(project, checked))
+    """A pending report of one of the KINDS, which a worker computes.
+
+    Raises ReportError when the parameters cannot be used.
+    """
+    checked = KINDS[kind].parameters.parse(dict(parameters))
+    KINDS[kind].check(project, checked)
     report = Report.objects.create(
         project=project,
         title=title,

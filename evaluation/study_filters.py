@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from django.db.models import Q, QuerySet
 
-from evaluation.parameters import Selection
+from evaluation.selection import Selection
 from responses.models import Response, SourceKind
 from studies.models import Study
 from studies.quality import Filtered, filter_sessions

@@ -6,11 +6,12 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
+from django.utils.module_loading import import_string
 from django.views.decorators.http import require_POST
 from django_htmx.middleware import HtmxDetails
 
 from evaluation import presentation, services
-from evaluation.forms import AlignmentForm
+from evaluation.kinds import KINDS
 from evaluation.models import Report
 from evaluation.parameters import ReportError
 from projects.access import MANAGERS, READERS, MemberRequest, project_view
@@ -39,13 +40,19 @@ def reports(request: MemberRequest, project: Project) -> HttpResponse:
 
 @project_view(*MANAGERS)
 def new_report(request: MemberRequest, project: Project) -> HttpResponse:
-    form = AlignmentForm(request.POST if request.method == "POST" else None, project=project)
+    """The form of the kind in the address (?kind=); without one, the kinds to choose from."""
+    kind = KINDS.get(request.GET.get("kind", ""))
+    context = {"project": project, "nav": "reports", "kind": kind}
+    if kind is None:
+        status = 422 if request.method == "POST" else 200
+        return render(request, "evaluation/kinds.html", context | {"kinds": KINDS.values()}, status=status)
+    form = import_string(kind.form)(request.POST if request.method == "POST" else None, project=project)
     if request.method == "POST" and form.is_valid():
         try:
             report = services.create_report(
                 project=project,
                 title=form.cleaned_data["title"],
-                kind=Report.Kind.ALIGNMENT,
+                kind=kind.code,
                 parameters=form.parameters,
                 created_by=request.user,
             )
@@ -53,8 +60,7 @@ def new_report(request: MemberRequest, project: Project) -> HttpResponse:
             form.add_error(None, str(error))
         else:
             return redirect("report", slug=project.slug, pk=report.pk)
-    context = {"project": project, "nav": "reports", "form": form}
-    return render(request, "evaluation/new_report.html", context, status=422 if form.errors else 200)
+    return render(request, "evaluation/new_report.html", context | {"form": form}, status=422 if form.errors else 200)
 
 
 @project_view(*READERS)
@@ -68,6 +74,7 @@ def report(request: HtmxRequest, project: Project, pk: int) -> HttpResponse:
         return render(request, "evaluation/pending.html", _state(request, project, found))
     context = _state(request, project, found) | {
         "nav": "reports",
+        "kind": KINDS[found.kind],
         "sections": presentation.sections(found),
         "parameters": presentation.parameters(found),
     }

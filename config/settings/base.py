@@ -92,6 +92,7 @@ CELERY_BEAT_SCHEDULE = {
     "sweep imports": {"task": "materials.tasks.sweep", "schedule": 60.0},
     "delete expired platform ids": {"task": "studies.tasks.delete_expired_platform_ids", "schedule": 3600.0},
     "give back places": {"task": "studies.tasks.give_back_places", "schedule": 60.0},
+    "sweep protocols": {"task": "protocols.tasks.sweep", "schedule": 15.0},
     "pull submissions": {"task": "studies.tasks.pull_open_studies", "schedule": 600.0},
 }
 
@@ -183,7 +184,6 @@ SPECTACULAR_SETTINGS = {
         "JobStatus": "llm.models.Job.Status",
         "LabelProjectStatus": "annotation.models.LabelProject.Status",
         "StudyStatus": "studies.models.Study.Status",
-        "ReportKind": "evaluation.models.Report.Kind",
         "ReportStatus": "evaluation.models.Report.Status",
     },
 }

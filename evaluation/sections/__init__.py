@@ -1,10 +1,15 @@
-"""The sections of a report, in reading order: functions of a Comparison, with None where there is nothing to say."""
+"""The sections of an alignment report, in reading order: functions of a Comparison, with None where there is nothing to
+say."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
+import pandas as pd
+
+from evaluation.parameters import AlignmentParameters
 from evaluation.sections.alignment import alignment
 from evaluation.sections.by_country import by_country
-from evaluation.sections.comparison import Comparison
+from evaluation.sections.comparison import Comparison, Frames
 from evaluation.sections.human_gap import human_gap
 from evaluation.sections.shape import Section
 from evaluation.sections.uncertainty import uncertainty
@@ -19,6 +24,9 @@ SECTIONS: tuple[Callable[[Comparison], Section | None], ...] = (
 )
 
 
-def compute_sections(comparison: Comparison) -> list[Section]:
-    """Every section that has something to say."""
-    return [section for compute in SECTIONS if (section := compute(comparison)) is not None]
+def alignment_sections(
+    data: Mapping[str, pd.DataFrame], parameters: AlignmentParameters
+) -> Sequence[Callable[[], Section | None]]:
+    """What computes each section from the frames of `evaluation.frames`."""
+    comparison = Comparison(Frames(**data), parameters)
+    return [partial(section, comparison) for section in SECTIONS]

@@ -115,7 +115,7 @@ def _row(comparison: Comparison, result: Result) -> Row:
             "items": result.summary["rate_mae"].n,
             **{column.key: estimate_cell(estimates[column.key]) for column in COLUMNS if column.kind == "estimate"},
         },
-        marks=(*comparison.people_marks, setting.mark),
+        marks=(*comparison.who.people_marks, setting.mark),
         answers=comparison.answers_of_model(result.question, setting),
         n_answers=int(comparison.model(result.question, setting)["n"].sum()),
     )
@@ -135,7 +135,7 @@ def _figures(comparison: Comparison, results: Sequence[Result]) -> tuple[Figure,
         code="majority_alignment",
         title=f"Majority alignment of models with people: {questions}",
         caption=f"Share of items on which model and people have the same majority, with 95 % bootstrap interval over "
-        f"items; {n}.{ceiling} {comparison.legend}",
+        f"items; {n}.{ceiling} {comparison.who.legend}",
         source=comparison.source,
         spec=interval_dots(
             [
@@ -145,7 +145,7 @@ def _figures(comparison: Comparison, results: Sequence[Result]) -> tuple[Figure,
             who=[CEILING, *who],
             x_title="Majority alignment (share of items)",
             domain=(0, 1),
-            caution=comparison.caution,
+            caution=comparison.who.caution,
         ),
     )
     apart = Figure(
@@ -153,14 +153,15 @@ def _figures(comparison: Comparison, results: Sequence[Result]) -> tuple[Figure,
         title=f"Which way models depart from people: {questions}",
         caption=f"Signed culture gap: mean of the model's culture rate minus the people's, with 95 % bootstrap "
         f"interval over items; {n}. Left of zero the model allows the preference more often, right of zero it follows "
-        f"culture more often; the signed preference gap is the same number with the other sign. {comparison.legend}",
+        f"culture more often; the signed preference gap is the same number with the other sign. "
+        f"{comparison.who.legend}",
         source=comparison.source,
         spec=interval_dots(
             [_dot(comparison, result, "signed_culture_gap") for result in defined],
             who=who,
             x_title="Signed culture gap (model − people)",
             domain=(-1, 1),
-            caution=comparison.caution,
+            caution=comparison.who.caution,
         ),
     )
     return alike, apart
@@ -169,15 +170,15 @@ def _figures(comparison: Comparison, results: Sequence[Result]) -> tuple[Figure,
 def _dot(comparison: Comparison, result: Result, metric: str) -> dict[str, Any]:
     mark = result.setting.mark
     dot = _labelled(comparison.line(result.setting), result.question, mark, result.summary[metric])
-    return dot | comparison.marked(*comparison.people_marks, mark)
+    return dot | comparison.who.marked(*comparison.who.people_marks, mark)
 
 
 def _ceiling_dot(comparison: Comparison, question: str) -> dict[str, Any] | None:
     estimate = _ceiling(comparison, comparison.people_items(question))["majority_alignment"]
     if not estimate.defined:
         return None
-    dot = _labelled(CEILING, question, comparison.people_mark, estimate)
-    return dot | comparison.marked(*comparison.people_marks)
+    dot = _labelled(CEILING, question, comparison.who.people_mark, estimate)
+    return dot | comparison.who.marked(*comparison.who.people_marks)
 
 
 def _labelled(who: str, question: str, mark: Mark, estimate: Estimate) -> dict[str, Any]:

@@ -77,7 +77,7 @@ def _rates_of(comparison: Comparison, question: str, country: str) -> Iterator[R
         return Rate(question, country, who, mark, len(items), estimate, marks, answers)
 
     people, shown = comparison.people(question, [country]), comparison.answers_of_people(question, country)
-    yield rate(PEOPLE, comparison.people_mark, people, comparison.people_marks, shown)
+    yield rate(PEOPLE, comparison.who.people_mark, people, comparison.who.people_marks, shown)
     for setting in comparison.settings:
         if setting.persona == "country" and setting.countries == (country,):
             model, shown = comparison.model(question, setting), comparison.answers_of_model(question, setting)
@@ -106,13 +106,13 @@ def _figure(comparison: Comparison, question: str, rates: Sequence[Rate]) -> Fig
         code=f"by_country_{question}",
         title=f"Culture rate by country: {question}",
         caption=f"Share of answers that choose culture, with 95 % bootstrap interval over items; n counts answers. "
-        f"{comparison.legend}",
+        f"{comparison.who.legend}",
         source=comparison.source,
         spec=rate_bars(
-            [_bar(comparison, rate) | comparison.marked(*rate.row_marks) for rate in shown],
+            [_bar(comparison, rate) | comparison.who.marked(*rate.row_marks) for rate in shown],
             countries=list(dict.fromkeys(rate.country for rate in shown)),
             who=list(dict.fromkeys(rate.who for rate in shown)),
-            caution=comparison.caution,
+            caution=comparison.who.caution,
         ),
     )
 

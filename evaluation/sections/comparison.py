@@ -8,10 +8,35 @@ from typing import Literal
 import pandas as pd
 
 from evaluation.figures import Mark
-from evaluation.frames import Frames
-from evaluation.parameters import AlignmentParameters, Selection
+from evaluation.parameters import AlignmentParameters
+from evaluation.sections.answerers import Answerers, label_among
 
 Persona = Literal["none", "pooled", "country"]
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """Everything an alignment report is computed from.
+
+    `asked`: `question` and its `text`, with names of `instrument` and `dataset`. `items`: external ids (`item`) with
+    their `place` in the dataset. `people` and `models`: counts `n` and `n_culture` of answers by question, item and who
+    answered under what. `persons`: how many people (`persons`) gave how many answers (`n`). `outcomes`: the same by how
+    their session stands, also of the sessions that the report leaves out. `filters`: the funnel of the studies' quality
+    filters, where the report uses them. `pairs`: per person (`respondent`, a number), how often (`n`) the personal and
+    the norm question about one item were answered with culture (1) or not (0). `calls`: model calls by status that gave
+    no answer. `versions`: instrument versions behind the answers, by kind of respondent.
+    """
+
+    asked: pd.DataFrame
+    items: pd.DataFrame
+    people: pd.DataFrame
+    models: pd.DataFrame
+    persons: pd.DataFrame
+    outcomes: pd.DataFrame
+    filters: pd.DataFrame
+    pairs: pd.DataFrame
+    calls: pd.DataFrame
+    versions: pd.DataFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,69 +82,24 @@ class Comparison:
     """The data of one report and what it was asked."""
 
     frames: Frames
-    selection: Selection
-
-    @property
-    def parameters(self) -> AlignmentParameters:
-        return self.selection.parameters
+    parameters: AlignmentParameters
 
     @property
     def questions(self) -> tuple[str, ...]:
         return self.parameters.questions
 
-    @cached_property
-    def people_marks(self) -> tuple[Mark, ...]:
-        """Whether the people are real, simulated or both."""
-        simulated = self.frames.persons["simulated"].astype(bool)
-        real: tuple[Mark, ...] = () if simulated.all() else ("human",)
-        return (*real, "simulated") if simulated.any() else real
+    @property
+    def dataset(self) -> str:
+        return str(self.frames.asked["dataset"].iloc[0])
 
     @property
-    def people_mark(self) -> Mark:
-        """The mark of the people in figures: simulated as soon as some of them are."""
-        return "simulated" if "simulated" in self.people_marks else "human"
-
-    @property
-    def legend(self) -> str:
-        """What outlined marks mean in this report, as a sentence; empty when no mark is outlined."""
-        outlined = [
-            *(["simulated people (warm)"] if "simulated" in self.people_marks else []),
-            *(["demo models (cool)"] if self.frames.models["demo_model"].any() else []),
-        ]
-        return f"Outlined marks: {', '.join(outlined)}." if outlined else ""
-
-    @property
-    def caution(self) -> str:
-        """The words that a figure itself carries about simulated people and demo models; empty when there are none."""
-        people = {("simulated",): "Simulated people", ("human", "simulated"): "People partly simulated"}
-        demo = "demo model" if self.frames.models["demo_model"].any() else ""
-        words = ", ".join(part for part in (people.get(self.people_marks, ""), demo) if part)
-        return words[:1].upper() + words[1:]
+    def instrument(self) -> str:
+        return str(self.frames.asked["instrument"].iloc[0])
 
     @cached_property
-    def warnings(self) -> tuple[str, ...]:
-        """What must be read before any number: sentences about simulated people and demo models."""
-        counts = self.frames.persons.groupby("simulated")["persons"].sum()
-        simulated, real = int(counts.get(True, 0)), int(counts.get(False, 0))
-        said = []
-        if simulated and not real:
-            said.append(
-                f"The people in this report are simulated: bots gave all answers of its {simulated} people, so its "
-                "numbers say nothing about real people."
-            )
-        elif simulated:
-            said.append(
-                f"This report pools {real} real with {simulated} simulated people: bots gave the answers of the "
-                "simulated ones, so its numbers are not those of the real people alone."
-            )
-        models = self.frames.models
-        demo = sorted(set(models.loc[models["demo_model"].astype(bool), "model"]))
-        if demo:
-            said.append(
-                f"{' and '.join(demo)} {'are demo models' if len(demo) > 1 else 'is a demo model'}: tiny, and at "
-                "chance as a judge. The numbers show that the path works, not how well language models align."
-            )
-        return tuple(said)
+    def who(self) -> Answerers:
+        """Marks, words and warnings of the people and models."""
+        return Answerers(self.frames.persons, self.frames.models)
 
     @property
     def models_in_words(self) -> str:
@@ -129,13 +109,13 @@ class Comparison:
     @property
     def source(self) -> str:
         """Whose answers the report shows, for figures that travel alone."""
-        persons, chosen = int(self.frames.persons["persons"].sum()), self.selection
+        persons = int(self.frames.persons["persons"].sum())
         sessions = "completed sessions only" if self.parameters.sessions == "completed" else "all sessions"
         return " ".join(
             [
-                f"Dataset {chosen.dataset.name}, instrument {chosen.instruments[0].title}; n = {persons} people, "
+                f"Dataset {self.dataset}, instrument {self.instrument}; n = {persons} people, "
                 f"{sessions}. Models: {self.models_in_words}.",
-                *self.warnings,
+                *self.who.warnings,
             ]
         )
 
@@ -143,10 +123,6 @@ class Comparison:
     def one_model(self) -> bool:
         """Whether a single label names all models, so that rows and marks need not repeat it."""
         return len({self.label(setting) for setting in self.settings}) == 1
-
-    def marked(self, *marks: Mark) -> dict[str, bool]:
-        """The columns of a figure's row that say whose answers are in it."""
-        return {"simulated": "simulated" in marks, "demo_model": "demo-model" in marks}
 
     @cached_property
     def settings(self) -> tuple[Setting, ...]:
@@ -167,15 +143,7 @@ class Comparison:
 
     def label(self, setting: Setting) -> str:
         """The model's name, with endpoint, prompt and temperature where the name alone is ambiguous in this report."""
-        others = [other for other in self.settings if other.model == setting.model]
-        parts = [setting.model]
-        if len({other.endpoint for other in others}) > 1:
-            parts.append(f"at {setting.endpoint}")
-        if len({other.prompt for other in others}) > 1:
-            parts.append(f"({setting.prompt or 'prompt not recorded'})")
-        if len({other.temperature for other in others}) > 1:
-            parts.append(f"at temperature {setting.temperature or 'not recorded'}")
-        return " ".join(parts)
+        return label_among(setting, self.settings)
 
     def line(self, setting: Setting) -> str:
         """The setting's words in figures; without the model's name where there is only one."""
@@ -240,8 +208,8 @@ class Comparison:
         return self._items(self.people(question, countries), self.frames.models.iloc[:0])
 
     def _items(self, people: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
-        sides = []
+        sides, items = [], self.frames.items.sort_values("place")["item"]
         for side, frame in (("human", people), ("model", models)):
-            counts = frame.groupby("item")[["n", "n_culture"]].sum().reindex(self.frames.items, fill_value=0)
+            counts = frame.groupby("item")[["n", "n_culture"]].sum().reindex(items, fill_value=0)
             sides.append(counts.rename(columns={"n": f"n_{side}", "n_culture": f"n_{side}_culture"}))
         return pd.concat(sides, axis=1).astype("int64").rename_axis("item").reset_index()

@@ -62,7 +62,7 @@ def _row(comparison: Comparison, country: str | None, pairs: pd.DataFrame) -> Ro
             "gap": estimate_cell(gap.paired),
             "mcnemar_p": estimate_cell(Estimate(gap.mcnemar_p, gap.paired.n)),
         },
-        marks=comparison.people_marks,
+        marks=comparison.who.people_marks,
         answers=comparison.answers_of_people(personal, country, also=norm),
         n_answers=gap.paired.n,
     )

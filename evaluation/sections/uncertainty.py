@@ -57,15 +57,15 @@ def _figure(
         code=f"uncertainty_{question}",
         title=f"Agreement of people and of models on each item: {question}",
         caption=f"Share of the more frequent answer to each item, among people and among the model's answers, with "
-        f"Pearson's r. {'; '.join(numbers)}. Larger points stand for several items. {comparison.legend}",
+        f"Pearson's r. {'; '.join(numbers)}. Larger points stand for several items. {comparison.who.legend}",
         source=comparison.source,
-        spec=agreement_scatter(points, caution=comparison.caution),
+        spec=agreement_scatter(points, caution=comparison.who.caution),
     )
 
 
 def _points(comparison: Comparison, setting: Setting, items: pd.DataFrame) -> list[dict[str, Any]]:
     rates = item_rates(items)
     pairs = zip(rates.human_agreement.round(6).tolist(), rates.model_agreement.round(6).tolist(), strict=True)
-    marked = comparison.marked(*comparison.people_marks, setting.mark)
+    marked = comparison.who.marked(*comparison.who.people_marks, setting.mark)
     who = {"who": comparison.line(setting), "mark": setting.mark, **marked}
     return [{**who, "u": u, "v": v, "items": count} for (u, v), count in sorted(Counter(pairs).items())]

@@ -4,8 +4,6 @@ import pandas as pd
 
 from evaluation.sections.comparison import Comparison
 from evaluation.sections.shape import Column, Row, Section, Table
-from llm.models import Call
-from responses.models import Outcome
 
 PEOPLE = (
     Column("kind", "Answers by"),
@@ -45,23 +43,22 @@ def what_was_compared(comparison: Comparison) -> Section:
     return Section(
         code="what_was_compared",
         title="What was compared",
-        warnings=comparison.warnings,
+        warnings=comparison.who.warnings,
         paragraphs=(*_scope(comparison), _sessions(comparison), _calls_left_out(comparison)),
         tables=(_items(comparison), *_filters(comparison), _people(comparison), _models(comparison)),
     )
 
 
 def _scope(comparison: Comparison) -> list[str]:
-    parameters, selection = comparison.parameters, comparison.selection
-    newest = selection.instruments[0]
-    asked = " ".join(f"{code}: “{newest.questionnaire[code].text}”" for code in parameters.questions)
+    parameters = comparison.parameters
+    asked = " ".join(f"{row['question']}: “{row['text']}”" for row in comparison.frames.asked.to_dict("records"))
     versions = comparison.frames.versions
     used = sorted(set(versions["version"]))
     kinds = " and ".join(f"{kind}s" for kind in parameters.kinds)
     chosen = ", ".join(parameters.models) or "every model that answered"
     which = {"all": "real and simulated", "real": "real only", "simulated": "simulated only"}[parameters.people]
     return [
-        f"Dataset {selection.dataset.name}, instrument {newest.title}"
+        f"Dataset {comparison.dataset}, instrument {comparison.instrument}"
         f"{f' (answers to version {_listed(used)})' if used else ''}. Questions: {asked} "
         f"The option “{parameters.option}” counts as culture, every other option as the preference.",
         f"People: {kinds}, {which}. Models: {chosen}. Superseded answers do not count; all orders of the options are "
@@ -76,10 +73,9 @@ def _sessions(comparison: Comparison) -> str:
         return (
             "Only sessions that pass the quality filters of their study are in; a table has what each filter left out."
         )
-    others = outcomes[~outcomes["outcome"].isin(["", Outcome.COMPLETED])].to_dict("records")
+    others = outcomes[~outcomes["outcome"].isin(["", "completed"])].to_dict("records")
     listed = "; ".join(
-        f"{_words(row['outcome'])}: {_counted(row['persons'], 'person', 'people')} with "
-        f"{_counted(row['n'], 'answer', 'answers')}"
+        f"{row['words']}: {_counted(row['persons'], 'person', 'people')} with {_counted(row['n'], 'answer', 'answers')}"
         for row in others
     )
     if comparison.parameters.sessions == "all":
@@ -87,10 +83,6 @@ def _sessions(comparison: Comparison) -> str:
     if not others:
         return "Only completed sessions are in; nobody who answered is left out for that."
     return f"Only completed sessions are in. Left out, by how the session stands: {listed}."
-
-
-def _words(outcome: str) -> str:
-    return dict(Outcome.choices).get(outcome, outcome).lower()
 
 
 def _counted(number: int, one: str, several: str) -> str:
@@ -101,8 +93,7 @@ def _calls_left_out(comparison: Comparison) -> str:
     calls = comparison.frames.calls
     if calls.empty:
         return "No model call was left out."
-    words = dict(Call.Status.choices)
-    parts = [f"{row['n']} {words[row['status']].lower()} ({row['model']})" for row in calls.to_dict("records")]
+    parts = [f"{row['n']} {row['status']} ({row['model']})" for row in calls.to_dict("records")]
     return f"Model calls that gave no answer and are left out, never guessed: {', '.join(parts)}."
 
 

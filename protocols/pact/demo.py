@@ -284,7 +284,7 @@ def fill(*, base_url: str, say: Callable[[str], None], poll_seconds: float = 2.0
     create_report(
         project=project,
         title=REPORT_TITLE,
-        kind=Report.Kind.ALIGNMENT,
+        kind="alignment",
         parameters={
             "dataset": DATASET_SLUG,
             "instrument": "paired",

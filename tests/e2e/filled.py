@@ -102,7 +102,7 @@ def fill(base_url: str) -> FilledWorld:
         walk(base_url, project.studies.get(slug=STUDY_SLUG).key, PEOPLE, seed=1, refuse=0, inattentive=0)
         _run_job(project)
     report = create_report(
-        project=project, title="People and a model", kind=Report.Kind.ALIGNMENT, parameters=REPORT, created_by=None
+        project=project, title="People and a model", kind="alignment", parameters=REPORT, created_by=None
     )
     assert build_report(report.pk).status == Report.Status.READY
     return FilledWorld(project, {name: User.objects.get(username=name) for name in LOGINS})

@@ -49,7 +49,7 @@ def report(
     made = create_report(
         project=project,
         title="People and the embedded model",
-        kind=Report.Kind.ALIGNMENT,
+        kind="alignment",
         parameters=parameters | {"people": "simulated"},
         created_by=researcher,
     )
@@ -79,7 +79,7 @@ def test_a_report_is_read(
     page.goto(f"/p/everyday-norms/reports/{report.pk}/")
     expect(page.locator(".notice-warning").first).to_contain_text("simulated")
     figures = page.locator(".chart")
-    assert figures.count() == 6
+    expect(figures).to_have_count(6)
     for number in range(figures.count()):
         expect(figures.nth(number).locator("svg").first).to_be_visible()
     expect(page.locator(".chart").first).to_contain_text("Human ceiling")
@@ -106,6 +106,8 @@ def test_a_report_is_asked_for(
     page.goto("/p/everyday-norms/reports/")
     axe(page)
     page.get_by_role("link", name="New report").click()
+    axe(page)
+    page.get_by_role("link", name="Alignment of people and models").click()
     axe(page)
     keep(page, "report-new")
     page.get_by_label("Title").fill("Wave 2")

@@ -8,8 +8,9 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Assignment
 from annotation.services import create_label_project, submit
-from evaluation.frames import Frames, read_frames
-from evaluation.parameters import ReportError, parse_parameters, select
+from evaluation.frames import read_frames
+from evaluation.parameters import AlignmentParameters, ReportError
+from evaluation.sections.comparison import Frames
 from llm.models import Call, Endpoint, Job
 from materials.models import Item
 from projects.models import User
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 
 def frames_of(paired: Paired, parameters: dict[str, Any], **changes: Any) -> Frames:
-    return read_frames(select(paired.project, parse_parameters(parameters | changes)))
+    return Frames(**read_frames(paired.project, AlignmentParameters.parse(parameters | changes)))
 
 
 def totals(frame: Any, *by: str) -> dict[Any, tuple[int, int]]:
@@ -135,7 +136,7 @@ def test_what_is_not_in_the_project_is_named(answered: Paired, parameters: dict[
 def test_the_choice_about_simulated_people_has_no_default(parameters: dict[str, Any]):
     del parameters["people"]
     with pytest.raises(ReportError, match="at people"):
-        parse_parameters(parameters)
+        AlignmentParameters.parse(parameters)
 
 
 def test_the_cost_grows_with_groups_and_not_with_answers(paired: Paired, parameters: dict[str, Any]):

@@ -29,7 +29,7 @@ ClientAs = Callable[[User | None], Client]
 @pytest.fixture
 def report(answered: Paired, parameters: dict[str, Any]) -> Report:
     made = create_report(
-        project=answered.project, title="Wave 1", kind=Report.Kind.ALIGNMENT, parameters=parameters, created_by=None
+        project=answered.project, title="Wave 1", kind="alignment", parameters=parameters, created_by=None
     )
     return build_report(made.pk)
 
@@ -100,9 +100,7 @@ def test_every_link_leads_to_exactly_the_answers_of_its_row(
     other.record([(who, 0, code, "culture") for who, _ in everybody for code in ("personal", "norm")])
     choices = parameters | {"people": people, "sessions": sessions, "kinds": ["participant", "annotator"]}
     report = build_report(
-        create_report(
-            project=answered.project, title="l", kind=Report.Kind.ALIGNMENT, parameters=choices, created_by=None
-        ).pk
+        create_report(project=answered.project, title="l", kind="alignment", parameters=choices, created_by=None).pk
     )
     pairs = followed(report, reader)
     assert pairs
@@ -120,7 +118,7 @@ def test_the_list_shows_reports_and_offers_a_new_one_to_managers(
 
 def test_a_report_is_asked_for_by_form(answered: Paired, client_as: ClientAs, researcher: User, settings: Any):
     client = client_as(researcher)
-    address = f"/p/{answered.project.slug}/reports/new/"
+    address = f"/p/{answered.project.slug}/reports/new/?kind=alignment"
     form = client.get(address).content.decode()
     assert 'value="tiny"' in form
     choices = {
@@ -133,6 +131,7 @@ def test_a_report_is_asked_for_by_form(answered: Paired, client_as: ClientAs, re
         "sessions": "completed",
         "resamples": "100",
         "seed": "3",
+        "min_n": "5",
     }
     assert "Completed sessions, with the attention check passed" in form
     refused = client.post(address, choices)
@@ -148,8 +147,15 @@ def test_a_form_that_cannot_be_used_says_why(answered: Paired, client_as: Client
     other = {"code": "age", "kind": "choice", "text": "Age?", "options": [{"code": c, "text": c} for c in ("a", "b")]}
     publish_instrument(project=answered.project, name="other", title="Other", questions=[other])
     choices = {"title": "t", "dataset": "scenarios", "instrument": "other", "questions": ["norm"], "people": "all"}
-    choices |= {"option": "culture", "kinds": ["participant"], "resamples": "100", "seed": "1", "sessions": "all"}
-    answer = client_as(researcher).post(f"/p/{answered.project.slug}/reports/new/", choices)
+    choices |= {
+        "option": "culture",
+        "kinds": ["participant"],
+        "resamples": "100",
+        "seed": "1",
+        "min_n": "5",
+        "sessions": "all",
+    }
+    answer = client_as(researcher).post(f"/p/{answered.project.slug}/reports/new/?kind=alignment", choices)
     assert answer.status_code == 422
     assert "has no question norm" in answer.content.decode()
 
@@ -157,8 +163,8 @@ def test_a_form_that_cannot_be_used_says_why(answered: Paired, client_as: Client
 def test_a_report_over_no_answers_is_refused(paired: Paired, client_as: ClientAs, researcher: User):
     paired.record([(paired.person("left", outcome="unfinished"), 0, "norm", "culture")])
     choices = {"title": "t", "dataset": "scenarios", "instrument": "paired", "questions": ["norm"], "option": "culture"}
-    choices |= {"kinds": ["participant"], "resamples": "100", "seed": "1", "sessions": "completed"}
-    client, address = client_as(researcher), f"/p/{paired.project.slug}/reports/new/"
+    choices |= {"kinds": ["participant"], "resamples": "100", "seed": "1", "min_n": "5", "sessions": "completed"}
+    client, address = client_as(researcher), f"/p/{paired.project.slug}/reports/new/?kind=alignment"
     for people in ("real", "simulated", "all"):
         answer = client.post(address, choices | {"people": people})
         assert answer.status_code == 422
@@ -214,9 +220,7 @@ def test_a_table_downloads_with_its_marks(report: Report, reader: Client):
 
 def test_a_spreadsheet_runs_nothing_from_a_download(answered: Paired, parameters: dict[str, Any], reader: Client):
     answered.record([(answered.model("=1+1"), 0, "norm", "culture")])
-    made = create_report(
-        project=answered.project, title="t", kind=Report.Kind.ALIGNMENT, parameters=parameters, created_by=None
-    )
+    made = create_report(project=answered.project, title="t", kind="alignment", parameters=parameters, created_by=None)
     build_report(made.pk)
     assert "'=1+1" in reader.get(url(made, "tables/models.csv")).content.decode()
 

@@ -23,7 +23,7 @@ def built(paired: Paired, parameters: dict[str, Any], **changes: Any) -> Report:
     report = create_report(
         project=paired.project,
         title="People and tiny",
-        kind=Report.Kind.ALIGNMENT,
+        kind="alignment",
         parameters=parameters | changes,
         created_by=None,
     )
@@ -200,7 +200,7 @@ def test_what_cannot_be_computed_is_refused_at_once(answered: Paired, parameters
 
 def test_what_went_away_fails_with_a_sentence_and_can_be_built_again(answered: Paired, parameters: dict[str, Any]):
     report = create_report(
-        project=answered.project, title="r", kind=Report.Kind.ALIGNMENT, parameters=parameters, created_by=None
+        project=answered.project, title="r", kind="alignment", parameters=parameters, created_by=None
     )
     type(answered.dataset).objects.filter(pk=answered.dataset.pk).update(slug="moved")
     failed = build_report(report.pk)
@@ -217,7 +217,7 @@ def test_a_worker_builds_what_was_asked_for(
     celery_worker_process: Worker, answered: Paired, parameters: dict[str, Any]
 ) -> None:
     report = create_report(
-        project=answered.project, title="r", kind=Report.Kind.ALIGNMENT, parameters=parameters, created_by=None
+        project=answered.project, title="r", kind="alignment", parameters=parameters, created_by=None
     )
     deadline = time.monotonic() + 30
     while report.status == Report.Status.PENDING and time.monotonic() < deadline:

@@ -35,7 +35,7 @@ def parameters(study: Study) -> dict[str, Any]:
 
 
 def built(study: Study, parameters: dict[str, Any]) -> Report:
-    asked = {"title": "r", "kind": Report.Kind.ALIGNMENT, "parameters": parameters, "created_by": None}
+    asked = {"title": "r", "kind": "alignment", "parameters": parameters, "created_by": None}
     return build_report(create_report(project=study.project, **asked).pk)
 
 

@@ -73,9 +73,7 @@ def _project(slug: str) -> Project:
 
 def _built(project: Project, title: str, parameters: dict[str, Any]) -> Report:
     try:
-        report = create_report(
-            project=project, title=title, kind=Report.Kind.ALIGNMENT, parameters=parameters, created_by=None
-        )
+        report = create_report(project=project, title=title, kind="alignment", parameters=parameters, created_by=None)
     except ReportError as error:
         raise CommandError(str(error)) from error
     report = build_report(report.pk)

@@ -1,0 +1,50 @@
+"""Kinds of reports. Nothing here is heavy: what needs pandas is named by its dotted path and imported by workers alone.
+
+A kind is a package with pure parameters, a form, a check, a function that reads counted frames from the database, and
+pure sections of these frames, so that its tables can be computed again where there is no database.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from evaluation.answers import check_alignment
+from evaluation.parameters import AlignmentParameters, ReportParameters
+from projects.models import Project
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How one kind of report is asked for and computed.
+
+    `check(project, parameters)` raises ReportError with one sentence when the report would have no number in it.
+    `form` is the dotted path of a `evaluation.forms.ReportForm`.
+    `read(project, parameters)` gives the data: counted frames by name, without ids of the database, sorted alike for
+    the same answers. `sections(data, parameters)` gives what computes each section, in reading order: functions without
+    arguments, with None where there is nothing to say. It and all it imports know no framework.
+    """
+
+    code: str
+    title: str
+    says: str  # the question it answers, as one sentence
+    parameters: type[ReportParameters]
+    form: str
+    check: Callable[[Project, Any], None]
+    read: str
+    sections: str
+
+
+_ALL = (
+    Kind(
+        code="alignment",
+        title="Alignment of people and models",
+        says="Do models answer as people do: the same majorities and rates, the same doubts, and how close could they "
+        "come, given how people differ among themselves?",
+        parameters=AlignmentParameters,
+        form="evaluation.forms_alignment.AlignmentForm",
+        check=check_alignment,
+        read="evaluation.frames.read_frames",
+        sections="evaluation.sections.alignment_sections",
+    ),
+)
+KINDS: Mapping[str, Kind] = {kind.code: kind for kind in _ALL}
