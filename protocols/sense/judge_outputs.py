@@ -1,6 +1,5 @@
 """Reads what a judge wrote about pairs of responses, in the layout of SenseJudge's authors."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from evaluation.metrics.decisions import Mode, parse_decision
 from protocols.pact.reading import FileFaultError
+from protocols.sense.files import read_json_list
 
 _FALSE, _TRUE = "reverse_False", "reverse_True"
 
@@ -53,7 +53,7 @@ def read_judged_pairs(path: Path, *, topic: str, mode: Mode) -> JudgedPairs:
 
 
 def _read_order(path: Path, *, topic: str, right: str, mode: Mode) -> JudgedPairs:
-    rows = list(enumerate(_read_rows(path), start=1))
+    rows = list(enumerate(read_json_list(path), start=1))
     topics = [_topic(path, number, row) for number, row in rows]
     if topic not in topics:
         raise FileFaultError(path, f"no row is of the topic {topic}; there are {', '.join(sorted(set(topics)))}.")
@@ -70,23 +70,6 @@ def _read_order(path: Path, *, topic: str, right: str, mode: Mode) -> JudgedPair
         n_unparsed=int(unparsed.sum()),
         n_other_topics=len(rows) - len(own),
     )
-
-
-def _read_rows(path: Path) -> list[Any]:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise FileFaultError(path, f"it cannot be read ({error.strerror}).") from error
-    try:
-        rows = json.loads(content.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise FileFaultError(path, "it is not UTF-8 here; save it as UTF-8.", row=line) from error
-    except json.JSONDecodeError as error:
-        raise FileFaultError(path, f"this is not valid JSON ({error.msg}).", row=error.lineno) from error
-    if not isinstance(rows, list) or not rows:
-        raise FileFaultError(path, "it must be a JSON list with at least one row.")
-    return rows
 
 
 def _topic(path: Path, number: int, row: Any) -> str:
