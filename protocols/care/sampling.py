@@ -35,19 +35,29 @@ def active_communities(
     return sorted(months.index[months >= min_months])
 
 
-def sharing_communities(posts: pd.DataFrame, *, most: int = MOST_SHARING) -> list[str]:
-    """Communities by how many of their articles at least one other community posted too, at most so many.
+def article_sharing(posts: pd.DataFrame) -> pd.DataFrame:
+    """By community, from the most sharing one: how many of its articles another community posted too, and of how many.
 
-    Ties go by the number of different articles, then by name. The paper does not say how sharing was measured.
+    `shared` and `n` count different articles; ties go by `n`, then by name. The paper does not say how sharing was
+    measured.
 
-    >>> sharing_communities(pd.DataFrame({"community": ["c", "d", "e"], "article": ["a", "a", "b"]}), most=2)
-    ['c', 'd']
+    >>> posts = pd.DataFrame({"community": ["c", "d", "e"], "article": ["a", "a", "b"]})
+    >>> article_sharing(posts)["shared"].to_dict()
+    {'c': 1, 'd': 1, 'e': 0}
     """
     pairs = posts[["community", "article"]].drop_duplicates()
     shared = pairs.groupby("article")["community"].transform("size") > 1
     counted = pairs.assign(shared=shared).groupby("community").agg(shared=("shared", "sum"), n=("article", "size"))
-    ordered = counted.sort_index().sort_values(["shared", "n"], ascending=False, kind="stable")
-    return ordered.index[:most].tolist()
+    return counted.sort_index().sort_values(["shared", "n"], ascending=False, kind="stable")
+
+
+def sharing_communities(posts: pd.DataFrame, *, most: int = MOST_SHARING) -> list[str]:
+    """The communities that share most, at most so many. Source: CARE, section 3.2.
+
+    >>> sharing_communities(pd.DataFrame({"community": ["c", "d", "e"], "article": ["a", "a", "b"]}), most=2)
+    ['c', 'd']
+    """
+    return article_sharing(posts).index[:most].tolist()
 
 
 def quarter_cells(posts: pd.DataFrame) -> pd.DataFrame:
