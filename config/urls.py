@@ -22,4 +22,5 @@ urlpatterns = [
     path("p/<slug:slug>/models/", include("llm.urls")),
     path("p/<slug:slug>/responses/", include("responses.urls")),
     path("p/<slug:slug>/reports/", include("evaluation.urls")),
+    path("p/<slug:slug>/protocols/", include("protocols.urls")),
 ]

@@ -22,6 +22,8 @@ from materials.models import Dataset, ImportRun, Instrument, Item
 from materials.services import content_hash, publish_instrument
 from projects.models import ApiToken, AuditEvent, Membership, Project, User
 from projects.services import audit, create_token
+from protocols.models import ProtocolRun
+from protocols.services import start_protocol
 from responses.models import Respondent, RespondentKind
 from responses.services import get_condition, get_respondent
 from studies.models import (
@@ -224,6 +226,10 @@ class World:
             sections=[section],
         )
 
+    @cached_property
+    def protocol_run(self) -> ProtocolRun:
+        return start_protocol(project=self.project, name="pact", by=self.users["researcher"])
+
 
 def no_kwargs(world: World) -> dict[str, Any]:
     return {}
@@ -308,6 +314,14 @@ def import_pk(world: World) -> dict[str, Any]:
 
 def report_pk(world: World) -> dict[str, Any]:
     return project_slug(world) | {"pk": world.report.pk}
+
+
+def protocol_pk(world: World) -> dict[str, Any]:
+    return project_slug(world) | {"pk": world.protocol_run.pk}
+
+
+def protocol_stage(world: World) -> dict[str, Any]:
+    return protocol_pk(world) | {"stage": "read"}
 
 
 def report_part(world: World) -> dict[str, Any]:
@@ -560,6 +574,16 @@ ROWS: dict[str, Row] = {
     "report_build": Row(**answers(MANAGERS, 302), method="post", kwargs=report_pk),
     "report_table": Row(**READERS, kwargs=lambda w: report_part(w) | {"code": "t"}),
     "report_figure": Row(**READERS, kwargs=lambda w: report_part(w) | {"code": "f", "format": "csv"}),
+    # protocols
+    "protocols": Row(**READERS),
+    "protocol_start": Row(**answers(MANAGERS, 302), method="post", data=lambda w: {"protocol": "pact"}),
+    "protocol": Row(**READERS, kwargs=protocol_pk),
+    "protocol_file": Row(
+        **answers(MANAGERS, 302), method="post", kwargs=lambda w: protocol_pk(w) | {"source": "plain"}
+    ),
+    "protocol_settings": Row(**answers(MANAGERS, 302), method="post", kwargs=protocol_stage),
+    "protocol_run": Row(**answers(MANAGERS, 302), method="post", kwargs=protocol_stage),
+    "protocol_collect": Row(**answers(MANAGERS, 302), method="post", kwargs=protocol_stage),
     # api
     "api_schema": Row(**PUBLIC, api=True, kwargs=no_kwargs),
     "api_project": Row(**API_LIST, api=True, kwargs=no_kwargs),

@@ -1,0 +1,125 @@
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from llm.foreground import Display, work
+from llm.models import Job
+from projects.models import Project
+from protocols.catalogue import PROTOCOLS
+from protocols.models import ProtocolRun, StageRun
+from protocols.outputs import is_over
+from protocols.presentation import funnel
+from protocols.services import collect_stage, give_file, run_stage, set_settings, start_protocol
+from protocols.stages import StageError
+
+CHUNK_BYTES = 1 << 20
+
+
+class Command(BaseCommand):
+    help = (
+        "Go one stage further in a protocol, as its page does; without a stage, print the funnel so far. "
+        "The project's newest run of the protocol goes on, and the first use starts one."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("name", choices=list(PROTOCOLS), help="the protocol")
+        parser.add_argument("stage", nargs="?", help="the code of a stage")
+        parser.add_argument("--project", help="the project's slug; needed where there are several")
+        parser.add_argument("--new", action="store_true", help="start another run of the protocol")
+        parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the stage")
+        parser.add_argument("--file", action="append", default=[], metavar="SOURCE=PATH", help="a source file")
+        parser.add_argument("--wait", action="store_true", help="do all of it here, with the calls of its model jobs")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            self._go(options)
+        except StageError as error:
+            raise CommandError(str(error)) from error
+
+    def _go(self, options: dict[str, Any]) -> None:
+        project = _project(options["project"])
+        run = None if options["new"] else project.protocol_runs.filter(name=options["name"]).first()
+        run = run or start_protocol(project=project, name=options["name"], by=None)
+        for source, path in _pairs(options["file"]):
+            self._give(run, source, Path(path))
+        code = options["stage"]
+        if code is None:
+            self._print_funnel(run)
+            return
+        values = dict(_pairs(options["set"]))
+        if values:
+            set_settings(run=run, code=code, values=_typed(run, code, values), by=None)
+        stage_run = run_stage(run=run, code=code, by=None, here=options["wait"])
+        if options["wait"]:
+            stage_run = self._wait(run, stage_run)
+        self._report(stage_run)
+
+    def _give(self, run: ProtocolRun, source: str, path: Path) -> None:
+        try:
+            with path.open("rb") as file:
+                chunks = iter(lambda: file.read(CHUNK_BYTES), b"")
+                give_file(run=run, source=source, file_name=path.name, chunks=chunks, by=None)
+        except OSError as error:
+            raise CommandError(f"{path} cannot be read: {error.strerror}.") from error
+
+    def _wait(self, run: ProtocolRun, stage_run: StageRun) -> StageRun:
+        """Ask the calls of what was started; people are not waited for."""
+        if stage_run.status != StageRun.Status.UNDER_WAY:
+            return stage_run
+        pks = stage_run.outputs.get("job", [])
+        for job in Job.objects.filter(project=run.project, pk__in=pks if isinstance(pks, list) else [pks]):
+            work(job, display=Display())
+        if is_over(run.project, stage_run.outputs):
+            return collect_stage(run=run, code=stage_run.code, by=None)
+        return stage_run
+
+    def _report(self, stage_run: StageRun) -> None:
+        if stage_run.status == StageRun.Status.FAILED:
+            raise CommandError(stage_run.problem)
+        self.stdout.write(f"{stage_run.stage.title}: {stage_run.get_status_display().lower()}.")
+        if stage_run.status == StageRun.Status.DONE:
+            reasons = "".join(f", {n:,} {reason}" for reason, n in stage_run.why.items())
+            self.stdout.write(f"{stage_run.came:,} in, {stage_run.out:,} out{reasons}.")
+        for name, value in stage_run.outputs.items():
+            self.stdout.write(f"{name}: {value}")
+
+    def _print_funnel(self, run: ProtocolRun) -> None:
+        rows = funnel(run)
+        if not rows:
+            codes = ", ".join(stage.code for stage in run.protocol.stages)
+            self.stdout.write(f"{run}: no stage is done yet. The stages are {codes}.")
+            return
+        width = max(len(row["title"]) for row in rows)
+        self.stdout.write(f"{'Stage':{width}}  {'In':>9}  {'Out':>9}  Left out, and why")
+        for row in rows:
+            reasons = "; ".join(f"{n:,} {reason}" for reason, n in row["why"].items())
+            self.stdout.write(f"{row['title']:{width}}  {row['came']:>9,}  {row['out']:>9,}  {reasons}".rstrip())
+
+
+def _project(slug: str | None) -> Project:
+    projects = Project.objects.filter(slug=slug) if slug else Project.objects.all()
+    found = list(projects[:2])
+    if len(found) != 1:
+        slugs = ", ".join(Project.objects.order_by("slug").values_list("slug", flat=True)) or "none"
+        what = f"There is no project {slug}" if slug else "Name the project with --project"
+        raise CommandError(f"{what}; there are {slugs}.")
+    return found[0]
+
+
+def _pairs(given: list[str]) -> list[tuple[str, str]]:
+    pairs = [entry.partition("=") for entry in given]
+    for name, sign, _ in pairs:
+        if not name or not sign:
+            raise CommandError(f"{name} is no NAME=VALUE.")
+    return [(name, value) for name, _, value in pairs]
+
+
+def _typed(run: ProtocolRun, code: str, values: dict[str, str]) -> dict[str, Any]:
+    """Several values of one setting stand separated by commas."""
+    fields = run.protocol.stage(code).settings.model_fields
+    several = {name for name, info in fields.items() if isinstance(info.default, tuple)}
+    return {
+        name: [part.strip() for part in value.split(",") if part.strip()] if name in several else value
+        for name, value in values.items()
+    }

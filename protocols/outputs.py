@@ -1,0 +1,87 @@
+"""What stages made: where it is, how far it is, and whether those at work on it are through."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Q
+from django.urls import reverse
+
+from annotation.models import Assignment, LabelProject
+from evaluation.models import Report
+from llm.models import Job
+from materials.models import Dataset
+from projects.models import Project
+from studies.models import Session, Study
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One thing that a stage made. `over`: nobody is expected to add to it."""
+
+    noun: str
+    name: str
+    url: str
+    state: str
+    over: bool = True
+
+
+def outputs_of(project: Project, outputs: Mapping[str, Any]) -> list[Output]:
+    """The things that outputs name, in their order; what was deleted since is left out. Costs a query or two each."""
+    found: list[Output] = []
+    for key, value in outputs.items():
+        for identifier in value if isinstance(value, list) else [value]:
+            for noun, read in READERS.items():
+                if key == noun or key.startswith(f"{noun}_"):
+                    found += read(project, identifier)
+    return found
+
+
+def is_over(project: Project, outputs: Mapping[str, Any]) -> bool:
+    """Whether models and people are through with all of it."""
+    return all(output.over for output in outputs_of(project, outputs))
+
+
+def _dataset(project: Project, slug: str) -> Iterator[Output]:
+    for dataset in Dataset.objects.filter(project=project, slug=slug).annotate(n=Count("items")):
+        yield Output("Dataset", dataset.name, reverse("dataset", args=[project.slug, slug]), f"{dataset.n:,} items")
+
+
+def _job(project: Project, pk: int) -> Iterator[Output]:
+    for job in Job.objects.filter(project=project, pk=pk):
+        state = f"{job.get_status_display().lower()}, {job.settled:,} of {job.planned_calls:,} calls"
+        over = job.status in (Job.Status.DONE, Job.Status.STOPPED)
+        yield Output("Model job", job.name, reverse("job", args=[project.slug, pk]), state, over)
+
+
+def _label_project(project: Project, slug: str) -> Iterator[Output]:
+    waiting = Q(assignments__status__in=[Assignment.Status.FREE, Assignment.Status.LEASED])
+    found = LabelProject.objects.filter(project=project, slug=slug)
+    for one in found.annotate(places=Count("assignments"), left=Count("assignments", filter=waiting)):
+        state = f"{one.places - one.left:,} of {one.places:,} places labelled"
+        over = not one.left or one.status == LabelProject.Status.CLOSED
+        yield Output("Labelling", one.name, reverse("label_project", args=[project.slug, slug]), state, over)
+
+
+def _study(project: Project, pk: int) -> Iterator[Output]:
+    for study in Study.objects.filter(project=project, pk=pk):
+        completed = Session.objects.filter(study=study, status=Session.Status.COMPLETED).count()
+        state = f"{study.get_status_display().lower()}, {completed:,} completed"
+        over = study.status == Study.Status.CLOSED
+        yield Output("Study", study.name, reverse("study", args=[project.slug, pk]), state, over)
+
+
+def _report(project: Project, pk: int) -> Iterator[Output]:
+    for report in Report.objects.filter(project=project, pk=pk):
+        over = report.status != Report.Status.PENDING
+        url = reverse("report", args=[project.slug, pk])
+        yield Output("Report", report.title, url, report.get_status_display().lower(), over)
+
+
+READERS: dict[str, Callable[[Project, Any], Iterator[Output]]] = {
+    "dataset": _dataset,
+    "job": _job,
+    "label_project": _label_project,
+    "study": _study,
+    "report": _report,
+}

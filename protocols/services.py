@@ -1,0 +1,183 @@
+"""Starting a protocol, setting and running its stages, and collecting what models and people gave."""
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from celery import current_app
+from django.db import transaction
+from django.utils import timezone
+from pydantic import ValidationError
+
+from projects.models import Project, User
+from projects.services import audit
+from protocols.catalogue import find_protocol
+from protocols.context import StageContext
+from protocols.files import give_file, given_files
+from protocols.models import ProtocolRun, StageRun
+from protocols.outputs import is_over
+from protocols.stages import Plan, StageError, StageResult, StageSettings
+from protocols.states import stage_states
+
+__all__ = ["collect_stage", "give_file", "perform", "plan_stage", "run_stage", "set_settings", "start_protocol"]
+
+logger = logging.getLogger(__name__)
+PERFORM = "protocols.tasks.perform_stage"
+IN_WORKERS = ("import", "transformation")  # the other kinds only set something up
+FAULT = "A fault in the program kept this stage from being done; the log has the details."
+Status = StageRun.Status
+
+
+@transaction.atomic
+def start_protocol(*, project: Project, name: str, by: User | None) -> ProtocolRun:
+    """A new way through the protocol. Raises StageError for an unknown one."""
+    protocol = find_protocol(name)
+    audit(project=project, user=by, action="protocol started", protocol=protocol.name)
+    return ProtocolRun.objects.create(project=project, name=protocol.name, created_by=by)
+
+
+@transaction.atomic
+def set_settings(*, run: ProtocolRun, code: str, values: Mapping[str, Any], by: User | None) -> StageSettings:
+    """Set these of the stage's settings, for its next run; the others stay. Raises StageError with a sentence."""
+    stage = run.protocol.stage(code)
+    locked = ProtocolRun.objects.select_for_update().get(pk=run.pk)
+    try:
+        settings = stage.settings.model_validate({**locked.settings.get(code, {}), **values})
+    except ValidationError as error:
+        raise StageError(_words(error)) from error
+    locked.settings[code] = settings.model_dump(mode="json", exclude_defaults=True)
+    locked.save(update_fields=["settings"])
+    run.settings = locked.settings
+    audit(project=run.project, user=by, action="stage set", protocol=run.name, stage=code, settings=run.settings[code])
+    return settings
+
+
+def run_stage(*, run: ProtocolRun, code: str, by: User | None, here: bool = False) -> StageRun:
+    """Start the stage, once more if it was done before: a worker does imports and transformations, unless `here`.
+
+    Raises StageError when a stage that it needs is not done, or when it is under way already.
+    """
+    stage_run = _ask(run, code, by)
+    if here or stage_run.stage.kind not in IN_WORKERS:
+        perform(stage_run.pk)
+        stage_run.refresh_from_db()
+    else:
+        transaction.on_commit(lambda: current_app.send_task(PERFORM, [stage_run.pk]))
+    return stage_run
+
+
+@transaction.atomic
+def _ask(run: ProtocolRun, code: str, by: User | None) -> StageRun:
+    ProtocolRun.objects.select_for_update().get(pk=run.pk)  # two at once would draw the same number
+    run.protocol.stage(code)
+    state = stage_states(run)[code]
+    if state.missing:
+        titles = '" and "'.join(stage.title for stage in state.missing)
+        raise StageError(f'Run "{titles}" first: "{state.stage.title}" takes what comes of it.')
+    if state.open:
+        raise StageError(f'"{state.stage.title}" is under way; let it end, or end what it has started, first.')
+    number = (state.latest.number if state.latest else 0) + 1
+    audit(project=run.project, user=by, action="stage run", protocol=run.name, stage=code, number=number)
+    return StageRun.objects.create(
+        run=run,
+        code=code,
+        number=number,
+        settings=state.settings.model_dump(mode="json"),
+        fingerprint=state.fingerprint,
+        by=by,
+    )
+
+
+@transaction.atomic
+def perform(stage_run_id: int) -> None:
+    """Do what was asked for: everything the stage writes, or nothing and the reason.
+
+    The row's lock keeps others off and goes with a killed worker, so that asking again is always safe.
+    """
+    pending = StageRun.objects.select_for_update(of=("self",), skip_locked=True)
+    stage_run = pending.filter(pk=stage_run_id, status=Status.PENDING).select_related("run__project", "by").first()
+    if stage_run is None:
+        return
+    try:
+        with transaction.atomic():
+            result = stage_run.stage.run(stage_context(stage_run.run, stage_run.code, current=stage_run))
+    except StageError as error:
+        _fail(stage_run, str(error))
+    except Exception:
+        logger.exception("stage %s of protocol run %s", stage_run.code, stage_run.run_id)
+        _fail(stage_run, FAULT)
+    else:
+        _settle(stage_run, result)
+
+
+def collect_stage(*, run: ProtocolRun, code: str, by: User | None, partial: bool = False) -> StageRun:
+    """Turn what models or people gave into the stage's outcome; `partial`: also when they are not through.
+
+    Raises StageError when nothing is under way, they are not through, or what they gave cannot be used yet; the stage
+    then stays under way.
+    """
+    try:
+        return _collect(run, code, by, partial)
+    except StageError as error:
+        run.stage_runs.filter(code=code, status=Status.UNDER_WAY).update(problem=str(error))
+        raise
+
+
+@transaction.atomic
+def _collect(run: ProtocolRun, code: str, by: User | None, partial: bool) -> StageRun:
+    under_way = run.stage_runs.select_for_update(of=("self",)).filter(code=code, status=Status.UNDER_WAY)
+    stage_run = under_way.select_related("run__project").first()
+    stage = run.protocol.stage(code)
+    if stage_run is None:
+        raise StageError(f'"{stage.title}" is not under way; run it first.')
+    if not partial and not is_over(run.project, stage_run.outputs):
+        raise StageError(f'"{stage.title}" is not through yet; wait, or go on with what is there.')
+    assert stage.collect
+    _settle(stage_run, stage.collect(stage_context(run, code, current=stage_run, by=by)))
+    return stage_run
+
+
+def plan_stage(*, run: ProtocolRun, code: str) -> Plan | None:
+    """What the stage would ask of models; None for one that asks nothing. Raises StageError."""
+    stage = run.protocol.stage(code)
+    return stage.plan(stage_context(run, code)) if stage.plan else None
+
+
+def stage_context(
+    run: ProtocolRun, code: str, *, current: StageRun | None = None, by: User | None = None
+) -> StageContext:
+    """What the stage's functions get: the settings it was run with, or, while it is planned, those there are."""
+    files = given_files(run)
+    state = stage_states(run, files)[code]
+    settings = state.stage.settings.model_validate(current.settings) if current else state.settings
+    return StageContext(
+        run=run,
+        stage=state.stage,
+        settings=settings,
+        inputs=state.inputs,
+        files=files,
+        current=current,
+        by=by or (current.by if current else None),
+    )
+
+
+def _settle(stage_run: StageRun, result: StageResult) -> None:
+    stage_run.outputs = {**stage_run.outputs, **result.outputs}
+    stage_run.came, stage_run.out, stage_run.why = result.came, result.out, dict(result.why)
+    stage_run.status = Status.DONE if result.done else Status.UNDER_WAY
+    stage_run.problem = ""
+    stage_run.finished_at = timezone.now() if result.done else None
+    stage_run.save()
+
+
+def _fail(stage_run: StageRun, problem: str) -> None:
+    stage_run.status, stage_run.problem, stage_run.finished_at = Status.FAILED, problem, timezone.now()
+    stage_run.save()
+
+
+def _words(error: ValidationError) -> str:
+    first = error.errors()[0]
+    name = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        return f"There is no setting {name}; look at the stage's page for those there are."
+    return f"{name}: {first['msg']}."

@@ -1,0 +1,132 @@
+"""The stages of a protocol: run, stale, run again, collected, and what the page says of them."""
+
+from collections.abc import Callable
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import LabelProject
+from materials.models import Dataset
+from projects.models import Project, User
+from protocols import catalogue
+from protocols.models import ProtocolRun, StageRun
+from protocols.services import collect_stage, give_file, perform, run_stage, set_settings, start_protocol
+from protocols.stages import StageError
+from protocols.states import stage_states
+from protocols.tasks import sweep
+
+
+@pytest.fixture
+def run(project: Project, monkeypatch: pytest.MonkeyPatch) -> ProtocolRun:
+    monkeypatch.setitem(catalogue.PROTOCOLS, "small", "tests.protocols.small")
+    return start_protocol(project=project, name="small", by=None)
+
+
+def do(run: ProtocolRun, *codes: str) -> StageRun:
+    for code in codes:
+        stage_run = run_stage(run=run, code=code, by=None, here=True)
+    return stage_run
+
+
+def stale(run: ProtocolRun) -> list[str]:
+    return [code for code, state in stage_states(run).items() if state.stale]
+
+
+def test_a_stage_waits_for_what_it_needs_and_counts_what_it_left_out(run: ProtocolRun):
+    with pytest.raises(StageError, match='Run "Read" first'):
+        do(run, "keep")
+    kept = do(run, "read", "keep")
+    assert (kept.status, kept.came, kept.out, kept.why) == ("done", 3, 2, {"too short": 1})
+    item = Dataset.objects.get(slug=kept.outputs["dataset"]).items.first()
+    assert item
+    assert Dataset.objects.get(items=item.lineage["item"]).items.count() == 3
+
+
+def test_a_change_makes_all_stale_that_rests_on_it_until_it_is_run_again(run: ProtocolRun):
+    do(run, "read", "keep", "label")
+    collect_stage(run=run, code="label", by=None, partial=True)
+    assert stale(run) == []
+    set_settings(run=run, code="keep", values={"characters": 6}, by=None)
+    assert stale(run) == ["keep", "label"]
+    set_settings(run=run, code="keep", values={"characters": 4}, by=None)
+    assert stale(run) == []
+    give_file(run=run, source="lines", file_name="mine.txt", chunks=[b"four\nnot\n", b"seventeen"], by=None)
+    assert stale(run) == ["read", "keep", "label"]
+    kept = do(run, "read", "keep")
+    assert (kept.number, kept.came, kept.out) == (2, 3, 2)
+    assert stale(run) == ["label"]
+    assert StageRun.objects.filter(run=run, code="keep").count() == 2
+
+
+def test_what_people_do_is_collected_when_they_are_through_and_earlier_only_when_asked(run: ProtocolRun):
+    label = do(run, "read", "keep", "label")
+    assert label.status == "under_way"
+    with pytest.raises(StageError, match="under way"):
+        do(run, "label")
+    with pytest.raises(StageError, match="not through"):
+        collect_stage(run=run, code="label", by=None)
+    LabelProject.objects.update(status="closed")
+    StageRun.objects.update(problem="")
+    sweep()
+    label.refresh_from_db()
+    assert (label.status, label.came, label.out, label.why) == ("done", 2, 0, {"not labelled": 2})
+
+
+def test_a_fault_leaves_nothing_but_its_sentence(run: ProtocolRun):
+    give_file(run=run, source="lines", file_name="mine.txt", chunks=[b"fault"], by=None)
+    failed = do(run, "read")
+    assert (failed.status, failed.problem) == ("failed", "Line 1 is a fault; mend the file.")
+    assert not Dataset.objects.exists()
+    with pytest.raises(StageError, match="There is no setting"):
+        set_settings(run=run, code="read", values={"colour": 1}, by=None)
+    with pytest.raises(StageError, match="characters: Input should be greater than or equal to 1"):
+        set_settings(run=run, code="keep", values={"characters": 0}, by=None)
+    with pytest.raises(StageError, match="is empty"):
+        give_file(run=run, source="lines", file_name="none.txt", chunks=[], by=None)
+    assert run.files.count() == 1
+
+
+def test_what_a_killed_worker_left_is_done_by_the_sweep_once(run: ProtocolRun):
+    waiting = run_stage(run=run, code="read", by=None)
+    assert waiting.status == "pending"
+    sweep()
+    perform(waiting.pk)
+    assert Dataset.objects.count() == 1
+    assert StageRun.objects.get().status == "done"
+
+
+def test_the_page_sets_and_runs_and_says_what_is_stale(
+    run: ProtocolRun, researcher: User, viewer: User, client_as: Callable[[User], Client]
+):
+    client, page = client_as(researcher), reverse("protocol", args=[run.project.slug, run.pk])
+    assert client.get(reverse("protocols", args=[run.project.slug])).status_code == 200
+    do(run, "read")
+    text = client.get(page).content.decode()
+    assert "3 in, 3 out" in text
+    assert "<dd>3</dd>" in text  # the calls of the next stage's plan
+    assert client.post(f"{page}keep/settings/", {"keep-characters": "0"}).status_code == 422
+    client.post(f"{page}keep/settings/", {"keep-characters": "6"})
+    do(run, "keep")
+    assert client.post(f"{page}label/run/").status_code == 302
+    assert client.get(page, headers={"HX-Request": "true"}, query_params={"stage": "keep"}).status_code == 286
+    client.post(f"{page}files/lines/", {"file": SimpleUploadedFile("mine.txt", b"first line")})
+    client.post(f"{page}read/run/")
+    sweep()
+    assert ">Stale<" in client.get(page).content.decode()
+    assert "Run again" not in client_as(viewer).get(page).content.decode()
+
+
+def test_the_command_runs_a_stage_and_prints_the_funnel(run: ProtocolRun, tmp_path, capsys):
+    file = tmp_path / "lines.txt"
+    file.write_text("first\nno\n")
+    call_command("protocol", "small", "read", "--wait", file=[f"lines={file}"])
+    call_command("protocol", "small", "keep", "--wait", set=["characters=3"])
+    call_command("protocol", "small")
+    *_, header, read, keep = capsys.readouterr().out.splitlines()
+    assert header.split() == ["Stage", "In", "Out", "Left", "out,", "and", "why"]
+    assert (read.split(), keep.split()) == (["Read", "2", "2"], ["Keep", "2", "1", "1", "too", "short"])
+    with pytest.raises(CommandError, match="has no stage brew"):
+        call_command("protocol", "small", "brew")
