@@ -2,13 +2,16 @@
 
 from typing import Any
 
+from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from evaluation.code_version import code_version
+from evaluation.code_version import code_version, library_versions
 from evaluation.fingerprint import data_fingerprint
+from evaluation.kept_frames import pack, unpack
 from evaluation.kinds import KINDS
-from evaluation.models import Report
+from evaluation.models import Report, ReportData
 from evaluation.parameters import ReportError
 
 
@@ -21,7 +24,7 @@ def build_report(report_id: int) -> Report:
     if report.status != Report.Status.PENDING:
         return report
     try:
-        computed = _compute(report)
+        frames, computed = _compute(report)
     except ReportError as error:
         _settle(report, status=Report.Status.FAILED, problem=str(error)[:500])
     except Exception:
@@ -29,24 +32,33 @@ def build_report(report_id: int) -> Report:
         _settle(report, status=Report.Status.FAILED, problem=sentence)
         raise
     else:
-        _settle(report, status=Report.Status.READY, **computed)
+        with transaction.atomic():
+            if _settle(report, status=Report.Status.READY, **computed):
+                ReportData.objects.create(report=report, frames=frames, versions=library_versions())
     report.refresh_from_db()
     return report
 
 
-def _compute(report: Report) -> dict[str, Any]:
+def _compute(report: Report) -> tuple[bytes, dict[str, Any]]:
+    """The data to keep and the report's fields, computed from the data as it is kept."""
     kind = KINDS[report.kind]
     parameters = kind.parameters.parse(report.parameters)
     kind.check(report.project, parameters)
-    data = import_string(kind.read)(report.project, parameters)
-    computed = [compute() for compute in import_string(kind.sections)(data, parameters)]
-    return {
-        "sections": [section.as_json() for section in computed if section is not None],
-        "data_fingerprint": data_fingerprint(data, parameters),
-        "code_version": code_version(),
-    }
+    frames = pack(import_string(kind.read)(report.project, parameters))
+    data, sections = unpack(frames), []
+    waiting = import_string(kind.sections)(data, parameters)
+    for done, compute in enumerate(waiting):
+        _pending(report).update(sections_done=done, sections_total=len(waiting), active_at=timezone.now())
+        if (section := compute()) is not None:
+            sections.append(section.as_json())
+    fingerprint = data_fingerprint(data, parameters)
+    return frames, {"sections": sections, "data_fingerprint": fingerprint, "code_version": code_version()}
 
 
-def _settle(report: Report, **fields: Any) -> None:
-    pending = Report.objects.filter(pk=report.pk, status=Report.Status.PENDING)
-    pending.update(finished_at=timezone.now(), **fields)
+def _settle(report: Report, **fields: Any) -> int:
+    """How many reports were still pending: one or none."""
+    return _pending(report).update(finished_at=timezone.now(), **fields)
+
+
+def _pending(report: Report) -> QuerySet[Report]:
+    return Report.objects.filter(pk=report.pk, status=Report.Status.PENDING)

@@ -1,7 +1,9 @@
 """Which code computed a report."""
 
+import platform
 import subprocess
 from functools import cache
+from importlib.metadata import version
 
 from django.conf import settings
 
@@ -15,3 +17,9 @@ def code_version() -> str:
     except (OSError, subprocess.SubprocessError):
         return str(settings.VERSION)
     return f"{settings.VERSION} ({told.stdout.strip()})"[:60]
+
+
+def library_versions() -> dict[str, str]:
+    """Python and the libraries on which a report's numbers and figures rest, by name."""
+    names = ("altair", "evalica", "numpy", "pandas", "pydantic", "scipy", "statsmodels")
+    return {"python": platform.python_version(), **{name: version(name) for name in names}}

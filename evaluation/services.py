@@ -42,7 +42,7 @@ def build_again(*, report: Report) -> bool:
     changed = (
         Report.objects.filter(pk=report.pk)
         .exclude(status=Report.Status.READY)
-        .update(status=Report.Status.PENDING, problem="", requested_at=timezone.now())
+        .update(status=Report.Status.PENDING, problem="", sections_done=0, sections_total=0, active_at=timezone.now())
     )
     if changed:
         _enqueue(report)

@@ -17,7 +17,7 @@ from evaluation.parameters import ReportError
 from projects.access import MANAGERS, READERS, MemberRequest, project_view
 from projects.models import Project
 
-PATIENCE = timedelta(minutes=1)  # a report takes seconds; after this its worker is probably gone
+PATIENCE = timedelta(minutes=1)  # no section takes so long; after this the worker is probably gone
 STOP_POLLING = 286  # htmx asks no more after this status
 
 
@@ -94,6 +94,6 @@ def _state(request: MemberRequest, project: Project, found: Report) -> dict[str,
     return {
         "project": project,
         "report": found,
-        "overdue": timezone.now() - found.requested_at > PATIENCE,
+        "overdue": timezone.now() - found.active_at > PATIENCE,
         "may_create": request.role in MANAGERS,
     }

@@ -192,12 +192,12 @@ def test_a_report_whose_worker_is_gone_can_be_built_again(
 ):
     waiting = pending(report)
     assert "Build again" not in client_as(researcher).get(url(waiting)).content.decode()
-    Report.objects.filter(pk=waiting.pk).update(requested_at=timezone.now() - timedelta(minutes=2))
+    Report.objects.filter(pk=waiting.pk).update(active_at=timezone.now() - timedelta(minutes=2))
     assert "Build again" in client_as(researcher).get(url(waiting)).content.decode()
     assert "Build again" not in reader.get(url(waiting)).content.decode()
     client_as(researcher).post(url(waiting, "build/"))
     waiting.refresh_from_db()
-    assert timezone.now() - waiting.requested_at < timedelta(minutes=1)
+    assert timezone.now() - waiting.active_at < timedelta(minutes=1)
 
 
 def test_a_failed_report_shows_its_sentence(report: Report, reader: Client):
