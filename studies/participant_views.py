@@ -32,17 +32,17 @@ from studies.paradata import read_paradata
 from studies.pilot import PARAMETER, is_pilot
 from studies.platform_api import PlatformError
 from studies.platform_signatures import SignatureError
-from studies.published import find_session
+from studies.published import find_screen, find_session
 from studies.services import (
     AnswersRefusedError,
     Entered,
     StudyNotOpenError,
-    current_screen,
     enter,
     enter_pilot,
     enter_without_platform,
     save_draft,
     set_language,
+    show_screen,
     submit_screen,
 )
 from studies.services.entry import usable_id
@@ -179,12 +179,13 @@ def _words(request: HttpRequest, study: Study, session: Session | None) -> Trans
 @prepared_statements()
 def participant_session(request: HttpRequest, key: str, session_key: str) -> HttpResponse:
     """The person's next screen, or how their session ended."""
-    session = find_session(key, session_key)
+    first = find_screen(key, session_key, answered_at=None)
+    session = first.session if first else find_session(key, session_key)
     if session is None:
         return _say_missing(request)
     if request.GET.get("lang", session.language) != session.language:
         set_language(session=session, language=request.GET["lang"])
-    screen = current_screen(session) if session.status == Session.Status.STARTED else None
+    screen = show_screen(first)
     notice = _notice(request.GET, session)
     if screen is None:
         return _end(request, session, notice)
@@ -204,19 +205,20 @@ def participant_screen(request: HttpRequest, key: str, session_key: str, positio
     address = reverse("participant_session", kwargs={"key": key, "session_key": session_key})
     if request.method == "GET":  # no page is at this address; somebody opened the form's by hand
         return redirect(address)
-    session = find_session(key, session_key)
-    if session is None:
-        return _say_missing(request)
-    form, tries, language = request.POST, str(request.POST.get("tries", "")), str(request.POST.get("language", ""))
+    screen = find_screen(key, session_key, position=position)
+    if screen is None:
+        known = find_session(key, session_key)
+        return _lead_on(request, address + "?note=not_reached") if known else _say_missing(request)
+    study, form = screen.session.study, request.POST
+    tries, language = str(form.get("tries", "")), str(form.get("language", ""))
     try:
         submission = submit_screen(
-            session=session,
-            position=position,
-            answers=_form_answers(form, session.study),
+            screen=screen,
+            answers=_form_answers(form, study),
             asked=form.getlist("asked"),
             tries=int(tries) if tries.isdecimal() and len(tries) < 3 else None,
             paradata=read_paradata(str(form.get("paradata", ""))),
-            language=language if language in session.study.languages else "",
+            language=language if language in study.languages else "",
         )
     except AnswersRefusedError:
         return _lead_on(request, address)
@@ -236,10 +238,10 @@ def _lead_on(request: HttpRequest, address: str) -> HttpResponse:
 @prepared_statements()
 def participant_draft(request: HttpRequest, key: str, session_key: str, position: int) -> HttpResponse:
     """Keeps what is typed on a screen and not sent yet."""
-    session = find_session(key, session_key)
-    if session is None:
+    screen = find_screen(key, session_key, position=position)
+    if screen is None:
         return HttpResponse(status=404)
-    saved = save_draft(session=session, position=position, answers=_form_answers(request.POST, session.study))
+    saved = save_draft(screen=screen, answers=_form_answers(request.POST, screen.session.study))
     return HttpResponse(status=204 if saved else 409)
 
 

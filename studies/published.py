@@ -1,8 +1,9 @@
 """Published studies, kept by each process: of what participants' pages show, nothing changes after the opening."""
 
 from functools import lru_cache
+from typing import Any
 
-from studies.models import Session, Study
+from studies.models import Screen, Session, Study
 
 
 def find_session(study_key: str, session_key: str) -> Session | None:
@@ -12,6 +13,16 @@ def find_session(study_key: str, session_key: str) -> Session | None:
     if session and study:
         session.study = study
     return session
+
+
+def find_screen(study_key: str, session_key: str, **which: Any) -> Screen | None:
+    """The session's first screen with these values, with its item, and with its session as `find_session` has it."""
+    study = _study(study_key)
+    screens = Screen.objects.filter(session__study=study, session__key=session_key, **which).order_by("position")
+    screen = screens.select_related("session", "item").first() if study else None
+    if screen and study:
+        screen.session.study = study
+    return screen
 
 
 def _study(key: str) -> Study | None:

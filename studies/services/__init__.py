@@ -5,7 +5,7 @@ person said about themselves, `outcome`. It is "unfinished" from the first answe
 "completed" or "failed_attention" in the transaction that ends the session. Who answers about no item is no respondent.
 """
 
-from studies.services.answering import AnswersRefusedError, Submission, current_screen, save_draft, submit_screen
+from studies.services.answering import AnswersRefusedError, Submission, save_draft, show_screen, submit_screen
 from studies.services.drafting import (
     DraftChangedError,
     NotADraftError,
@@ -44,7 +44,6 @@ __all__ = [
     "copy_study",
     "create_study",
     "create_study_from_file",
-    "current_screen",
     "deal_place",
     "delete_person",
     "draft_digest",
@@ -60,5 +59,6 @@ __all__ = [
     "preview_screens",
     "save_draft",
     "set_language",
+    "show_screen",
     "submit_screen",
 ]

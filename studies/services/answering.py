@@ -41,30 +41,36 @@ class Submission:
     screen: Screen | None = None
 
 
-def current_screen(session: Session) -> Screen | None:
-    """The first screen without an answer, marked as shown; None when the session has ended.
+def show_screen(first: Screen | None) -> Screen | None:
+    """The session's `first` screen without an answer, marked as shown; None when the session has ended.
 
     Pages on which earlier answers leave nothing to ask are passed over.
     """
-    while session.status == Session.Status.STARTED:
-        screen = session.screens.filter(answered_at=None).select_related("item").order_by("position").first()
-        if screen is None:
-            break
-        screen.session = session
+    screen = first
+    while screen and screen.session.status == Session.Status.STARTED:
         if screen.shown_at is None:
             screen.shown_at = timezone.now()
             Screen.objects.filter(pk=screen.pk, shown_at=None).update(shown_at=screen.shown_at)
         if not asks_nothing(screen):
             return screen
-        if not _settle(screen, {}, NO_PARADATA, ""):
-            session.refresh_from_db(fields=["status", "finished_at"])
+        screen = _pass_over(screen)
     return None
+
+
+def _pass_over(screen: Screen) -> Screen | None:
+    """Answer a page on which nothing is asked; the next one without an answer."""
+    session = screen.session
+    if not _settle(screen, {}, NO_PARADATA, ""):
+        session.refresh_from_db(fields=["status", "finished_at"])
+    following = session.screens.filter(answered_at=None).select_related("item").order_by("position").first()
+    if following:
+        following.session = session
+    return following
 
 
 def submit_screen(
     *,
-    session: Session,
-    position: int,
+    screen: Screen,
     answers: Mapping[str, Any],
     asked: Collection[str] | None = None,
     tries: int | None = None,
@@ -80,10 +86,8 @@ def submit_screen(
     is wrong and there is another try; the screen keeps what was refused, to show it once more, until it is answered.
     When this returns, what it says is committed.
     """
-    screen = session.screens.filter(position=position).select_related("item").first()
-    if screen is None or screen.shown_at is None:
+    if screen.shown_at is None:
         return Submission("not_reached")
-    screen.session = session
     if screen.answered_at is None:
         try:
             values = _check(screen, answers, asked)
@@ -93,19 +97,16 @@ def submit_screen(
             )
             raise
         _take_try(screen, answers, values, tries)
-        if _settle(screen, values, paradata, language or session.language):
+        if _settle(screen, values, paradata, language or screen.session.language):
             return Submission("stored", screen)
         screen.refresh_from_db(fields=["answers", "answered_at"])
     return Submission("kept", screen)
 
 
-def save_draft(*, session: Session, position: int, answers: Mapping[str, Any]) -> bool:
+def save_draft(*, screen: Screen, answers: Mapping[str, Any]) -> bool:
     """Keep what is typed and not sent yet, to show it when the person comes back. False where nothing is asked now."""
-    screen = session.screens.filter(position=position, shown_at__isnull=False, answered_at=None).first()
-    if screen is None:
-        return False
-    screen.session = session
-    return bool(Screen.objects.filter(pk=screen.pk, answered_at=None).update(draft=_as_sent(screen, answers)))
+    asked_now = Screen.objects.filter(pk=screen.pk, shown_at__isnull=False, answered_at=None)
+    return bool(asked_now.update(draft=_as_sent(screen, answers)))
 
 
 def _check(screen: Screen, answers: Mapping[str, Any], asked: Collection[str] | None) -> dict[str, Any]:

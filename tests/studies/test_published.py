@@ -3,8 +3,10 @@
 import pytest
 
 from studies.models import Study
-from studies.published import find_session
+from studies.published import find_screen, find_session
 from studies.services import close_study, enter, enter_pilot, open_study
+from tests.conftest import QUESTION
+from tests.studies.conftest import Participant
 
 pytestmark = pytest.mark.django_db
 
@@ -37,5 +39,18 @@ def test_a_draft_is_shown_as_it_stands(draft):
 
 def test_a_session_is_found_only_with_the_key_of_its_study(study):
     session = enter(study, participant_id="ada", submission_id="s1").session
-    assert find_session("another", session.key) is None
-    assert find_session(study.key, "another") is None
+    for keys in (("another", session.key), (study.key, "another")):
+        assert find_session(*keys) is None
+        assert find_screen(*keys, position=0) is None
+
+
+@pytest.mark.django_db(transaction=True)  # a process keeps the condition of answers once it is committed
+def test_a_page_about_an_item_and_its_answers_take_six_statements(draft, django_assert_num_queries):
+    person = Participant(open_study(study=draft(questions=[QUESTION]), by=None))
+    person.go_to("item")
+    person.send({"answer": "yes"})  # the first makes the respondent and the condition
+    address = person.go_to("item").action
+    with django_assert_num_queries(4 + 2):  # and the beginning and the end of a transaction
+        response = person.client.post(address, {"asked": "answer", "answer": "yes"})
+    with django_assert_num_queries(2):
+        person.get(response["Location"])

@@ -9,13 +9,14 @@ from django.db import connection
 
 from responses.models import Response
 from studies.models import PlatformIdentity, Session
+from studies.published import find_screen
 from studies.services import (
     AnswersRefusedError,
     close_study,
-    current_screen,
     enter,
     give_back,
     open_study,
+    show_screen,
     submit_screen,
 )
 from tests.studies.conftest import CODES, Participant
@@ -39,6 +40,11 @@ def together(n, act):
         return list(pool.map(one, range(n)))
 
 
+def screen_at(session, position=0):
+    """As each request reads it."""
+    return find_screen(session.study.key, session.key, position=position)
+
+
 def test_twenty_entries_of_one_person_are_one_session(study):
     entered = together(20, lambda index: enter(study, participant_id="p", submission_id=f"s{index}"))
     assert len({one.session.pk for one in entered}) == 1
@@ -60,8 +66,7 @@ def test_ten_submits_of_one_screen_store_one_set_of_answers(study):
 
     def submit(index):
         value = "culture" if index % 2 else "preference"
-        mine = Session.objects.select_related("study__instrument", "study__project").get(pk=session.pk)
-        return submit_screen(session=mine, position=position, answers={"personal": value, "norm": value}), value
+        return submit_screen(screen=screen_at(session, position), answers={"personal": value, "norm": value}), value
 
     results = together(10, submit)
     assert Counter(result.state for result, _ in results) == {"stored": 1, "kept": 9}
@@ -72,11 +77,10 @@ def test_ten_submits_of_one_screen_store_one_set_of_answers(study):
 
 def test_consent_given_twice_at_once_lays_out_one_set_of_screens(study):
     session = enter(study, participant_id="p", submission_id="s").session
-    current_screen(session)
+    show_screen(screen_at(session))
 
     def agree(index):
-        mine = Session.objects.get(pk=session.pk)
-        return submit_screen(session=mine, position=0, answers={"consent": "yes"}).state
+        return submit_screen(screen=screen_at(session), answers={"consent": "yes"}).state
 
     assert Counter(together(8, agree)) == {"stored": 1, "kept": 7}
     assert session.screens.count() == 2
@@ -84,11 +88,10 @@ def test_consent_given_twice_at_once_lays_out_one_set_of_screens(study):
 
 def test_yes_and_no_at_once_end_in_one_of_them(study):
     session = enter(study, participant_id="p", submission_id="s").session
-    current_screen(session)
+    show_screen(screen_at(session))
 
     def decide(index):
-        mine = Session.objects.get(pk=session.pk)
-        return submit_screen(session=mine, position=0, answers={"consent": "no" if index % 2 else "yes"}).state
+        return submit_screen(screen=screen_at(session), answers={"consent": "no" if index % 2 else "yes"}).state
 
     assert Counter(together(8, decide)) == {"stored": 1, "kept": 7}
     session.refresh_from_db()
@@ -102,7 +105,7 @@ def test_the_last_screen_sent_twice_completes_once(study):
     position, session = int(page.action.split("/")[-2]), person.session
 
     def finish(index):
-        return submit_screen(session=Session.objects.get(pk=session.pk), position=position, answers={}).state
+        return submit_screen(screen=screen_at(session, position), answers={}).state
 
     assert Counter(together(6, finish)) == {"stored": 1, "kept": 5}
     session.refresh_from_db()
@@ -117,7 +120,7 @@ def test_a_failed_check_and_the_last_screen_sent_twice_agree(study):
     position, session = int(page.action.split("/")[-2]), person.session
 
     def finish(index):
-        return submit_screen(session=Session.objects.get(pk=session.pk), position=position, answers={}).state
+        return submit_screen(screen=screen_at(session, position), answers={}).state
 
     assert Counter(together(6, finish)) == {"stored": 1, "kept": 5}
     session.refresh_from_db()
@@ -130,10 +133,9 @@ def test_a_refused_and_an_accepted_form_at_once_leave_nothing_to_mend(study):
     position, session = int(page.action.split("/")[-2]), person.session
 
     def submit(index):
-        mine = Session.objects.select_related("study__instrument", "study__project").get(pk=session.pk)
         answers = {"personal": "culture", "norm": "culture"} if index % 2 else {"personal": "culture"}
         try:
-            return submit_screen(session=mine, position=position, answers=answers).state
+            return submit_screen(screen=screen_at(session, position), answers=answers).state
         except AnswersRefusedError:
             return "refused"
 
@@ -163,17 +165,16 @@ def at_demographics(study, n):
     sessions = []
     for index in range(n):
         session = enter(study, participant_id=f"p{index}", submission_id="s").session
-        current_screen(session)
-        submit_screen(session=session, position=0, answers={"consent": "yes"})
-        current_screen(session)
+        show_screen(screen_at(session))
+        submit_screen(screen=screen_at(session), answers={"consent": "yes"})
+        show_screen(screen_at(session, 1))
         sessions.append(session)
     return sessions
 
 
 def say_where(session):
-    mine = Session.objects.select_related("study__instrument", "study__project").get(pk=session.pk)
     answers = {"country": "Brazil", "age_group": "older"}
-    return submit_screen(session=mine, position=1, answers=answers).state
+    return submit_screen(screen=screen_at(session, 1), answers=answers).state
 
 
 def test_a_quota_is_never_over_filled_and_no_place_is_shared(draft):
@@ -209,8 +210,7 @@ def test_a_place_that_times_out_with_the_last_submit_is_kept_or_the_person_is_la
     def act(index):
         if index:
             return give_back(session, Session.GivenBack.TIMED_OUT)
-        mine = Session.objects.select_related("study__instrument", "study__project").get(pk=session.pk)
-        return submit_screen(session=mine, position=position, answers={}).state
+        return submit_screen(screen=screen_at(session, position), answers={}).state
 
     results = together(4, act)
     session.refresh_from_db()

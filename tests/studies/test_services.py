@@ -95,7 +95,9 @@ def test_a_refusal_names_the_options_as_they_are_spelled(study):
     person = Participant(study)
     person.go_to("demographics")
     with pytest.raises(AnswersRefusedError) as refused:
-        submit_screen(session=person.session, position=1, answers={"country": "Atlantis", "age_group": "older"})
+        submit_screen(
+            screen=person.session.screens.get(position=1), answers={"country": "Atlantis", "age_group": "older"}
+        )
     assert refused.value.errors == {"country": "'Atlantis' is not an option; use one of United Kingdom, Brazil."}
 
 
