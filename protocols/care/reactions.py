@@ -21,7 +21,7 @@ _BOT_TEXT = re.compile(r"\bI(?: a|')m a bot\b", re.IGNORECASE)
 
 
 class Chosen(NamedTuple):
-    """`ranks`: by comment its place among its post's reactions, from 1. `why`: what others were left out for, counted."""
+    """`ranks`: by comment its place among the reactions to its post, from 1. `why`: left out for what, counted."""
 
     ranks: dict[str, int]
     why: dict[str, int]
