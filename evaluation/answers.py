@@ -2,8 +2,8 @@
 
 from django.db.models import QuerySet
 
-from evaluation.parameters import AlignmentParameters, ReportError
-from evaluation.selection import Selection, select
+from evaluation.parameters import AlignmentParameters, ComparedParameters, ReportError
+from evaluation.selection import Selection, select_alignment
 from evaluation.study_filters import of_passing_sessions
 from projects.models import Project
 from responses.models import RespondentKind, Response
@@ -18,7 +18,7 @@ _IN_SESSIONS = {
 _WHO = {"all": "real or simulated people", "real": "real people", "simulated": "simulated people"}
 
 
-def of_people(selection: Selection) -> QuerySet[Response]:
+def of_people(selection: Selection[ComparedParameters]) -> QuerySet[Response]:
     """Standing answers of the people that the report compares with models."""
     people = of_every_session(selection)
     if selection.parameters.sessions == "passed":
@@ -26,7 +26,7 @@ def of_people(selection: Selection) -> QuerySet[Response]:
     return of_completed_sessions(people) if selection.parameters.sessions == "completed" else people
 
 
-def of_every_session(selection: Selection) -> QuerySet[Response]:
+def of_every_session(selection: Selection[ComparedParameters]) -> QuerySet[Response]:
     """The same with people who did not finish their session or failed its attention check; without answers that train
     or check annotators."""
     people = ordinary(_answers(selection).filter(respondent__kind__in=selection.parameters.kinds))
@@ -35,7 +35,7 @@ def of_every_session(selection: Selection) -> QuerySet[Response]:
     return people
 
 
-def of_models(selection: Selection) -> QuerySet[Response]:
+def of_models(selection: Selection[ComparedParameters]) -> QuerySet[Response]:
     """Standing answers of the chosen models."""
     models = _answers(selection).filter(respondent__kind=RespondentKind.MODEL)
     if selection.parameters.models:
@@ -44,23 +44,29 @@ def of_models(selection: Selection) -> QuerySet[Response]:
 
 
 def check_alignment(project: Project, parameters: AlignmentParameters) -> None:
+    """Raise ReportError when nobody answered or the parameters name what is not there."""
+    check_answered(select_alignment(project, parameters))
+
+
+def check_answered(selection: Selection[ComparedParameters]) -> None:
     """Raise ReportError when no person answered: a report never changes, and this one would have no number in it."""
-    if of_people(select(project, parameters)).exists():
+    if of_people(selection).exists():
         return
+    parameters = selection.parameters
     kinds = " or ".join(f"{kind}s" for kind in parameters.kinds)
     sessions = _IN_SESSIONS[parameters.sessions]
     raise ReportError(
-        f"No {_WHO[parameters.people]} ({kinds}) have answered {' or '.join(parameters.questions)} of "
+        f"No {_WHO[parameters.people]} ({kinds}) have answered {' or '.join(selection.questions)} of "
         f"{parameters.instrument} about items of {parameters.dataset}{sessions}: choose other people, sessions, "
         "questions or items, or wait for answers."
     )
 
 
-def _answers(selection: Selection) -> QuerySet[Response]:
+def _answers(selection: Selection[ComparedParameters]) -> QuerySet[Response]:
     return Response.objects.filter(
         project=selection.project,
         item__dataset=selection.dataset,
         instrument__in=selection.instruments,
-        question__in=selection.parameters.questions,
+        question__in=selection.questions,
         superseded_by=None,
     )

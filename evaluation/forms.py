@@ -4,11 +4,23 @@ from typing import Any
 
 from django import forms
 
-from evaluation.parameters import ReportParameters
+from evaluation.parameters import ComparedParameters
+from evaluation.selection import model_names
 from projects.models import Project
 
-_DEFAULTS = ReportParameters.model_fields
+_DEFAULTS = ComparedParameters.model_fields
 _LAST = ("resamples", "seed", "min_n")
+PEOPLE = [
+    ("real", "Real people only"),
+    ("simulated", "Simulated people only"),
+    ("all", "Both together (the report says how many of each)"),
+]
+SESSIONS = [
+    ("completed", "Completed sessions, with the attention check passed"),
+    ("passed", "Sessions that pass the quality filters of their study; the report keeps what each filter left out"),
+    ("all", "All sessions, also unfinished ones and those that failed the attention check"),
+]
+KINDS = [("participant", "Participants"), ("annotator", "Annotators")]
 
 
 class ReportForm(forms.Form):
@@ -52,3 +64,42 @@ class ReportForm(forms.Form):
     def parameters(self) -> dict[str, Any]:
         """The valid form's choices as the parameters of a report."""
         return {name: value for name, value in self.cleaned_data.items() if name != "title"}
+
+
+class ComparedForm(ReportForm):
+    """For kinds with answers of people beside those of models. Parameters that need a decision have no default."""
+
+    dataset = forms.ChoiceField(help_text="The items that both sides answered.")
+    instrument = forms.ChoiceField(help_text="Answers to all its versions enter; the report names them.")
+    people = forms.ChoiceField(
+        choices=PEOPLE,
+        widget=forms.RadioSelect,
+        help_text="Simulated people are bots: their answers say nothing about real people.",
+    )
+    kinds = forms.MultipleChoiceField(
+        label="Answers of", choices=KINDS, initial=["participant"], widget=forms.CheckboxSelectMultiple
+    )
+    sessions = forms.ChoiceField(
+        label="Sessions of participants",
+        choices=SESSIONS,
+        initial=_DEFAULTS["sessions"].default,
+        widget=forms.RadioSelect,
+        help_text="The report says how many people and answers are left out, and why. Annotators and imported people "
+        "have no session and take part.",
+    )
+    models = forms.MultipleChoiceField(
+        widget=forms.CheckboxSelectMultiple, required=False, help_text="Every model that answered when none is chosen."
+    )
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, project=project, **kwargs)
+        instruments = dict(project.instruments.order_by("version").values_list("name", "title"))
+        self._offer("dataset", list(project.datasets.values_list("slug", "name")))
+        self._offer("instrument", list(instruments.items()))
+        self._offer("models", [(name, name) for name in model_names(project)])
+        self._questions = [question for i in project.instruments.all() for question in i.questionnaire.questions]
+
+    def _codes(self, *kinds: str) -> list[tuple[str, str]]:
+        """The codes of the project's questions of these kinds, to choose from."""
+        codes = dict.fromkeys(question.code for question in self._questions if question.kind in kinds)
+        return [(code, code) for code in codes]

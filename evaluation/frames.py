@@ -4,33 +4,23 @@ The database groups and counts, so what arrives here grows with items, countries
 Superseded answers never count. A missing attribute is the empty string.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import pandas as pd
-from django.db.models import (
-    Case,
-    Count,
-    Expression,
-    F,
-    IntegerField,
-    Q,
-    QuerySet,
-    Subquery,
-    When,
-)
+from django.db.models import Case, Count, IntegerField, Q, QuerySet, Subquery, When
 
 from evaluation.answers import of_every_session, of_models, of_people
+from evaluation.counting import COLUMNS, asked, columns_named, group, persons
 from evaluation.parameters import AlignmentParameters
-from evaluation.selection import Selection, select
+from evaluation.selection import Selection, select_alignment
 from evaluation.study_filters import filtered
 from llm.models import Call
 from projects.models import Project
 from responses.models import Outcome, Response
-from responses.querysets import same_occasion, text_of
+from responses.querysets import same_occasion
 from studies.filters import in_words
 
 _CELL = ("country", "age_group", "gender")
-_ATTRIBUTES = ("model", "endpoint", "persona", "outcome")
 _PEOPLE = ("question", "item", "kind", "simulated", *_CELL)
 _PAIR = ("respondent", "personal", "norm", "n")
 _FILTERS = ("study", "simulated", "filter", "came", "out", "stay", "why")
@@ -38,79 +28,47 @@ _MODELS = ("question", "item", "model", "endpoint", "demo_model", "prompt", "tem
 
 
 def read_frames(project: Project, parameters: AlignmentParameters) -> dict[str, pd.DataFrame]:
-    """The frames of `evaluation.sections.comparison.Frames`, by name; raises ReportError as `select`.
+    """The frames of `evaluation.sections.comparison.Frames`, by name; raises ReportError as `select_alignment`.
 
     Ten queries or so, each grouped by the database; with quality filters two or three more for each study.
     """
-    selection = select(project, parameters)
+    selection = select_alignment(project, parameters)
     people, models = of_people(selection), of_models(selection)
     return {
-        "asked": _asked(selection),
+        "asked": asked(selection),
         "items": _items(selection),
         "people": _counted(people, _PEOPLE, selection),
         "models": _counted(models, _MODELS, selection),
-        "persons": _persons(people),
+        "persons": persons(people, "kind", "simulated", "country"),
         "outcomes": _outcomes(of_every_session(selection)),
         "filters": _filters(selection),
         "pairs": _pairs(people, selection),
         "calls": _calls(selection),
-        "versions": _versions(people | models),
+        "versions": group(people | models, columns_named("kind", "version"), n=Count("pk")),
     }
 
 
-_COLUMNS: Mapping[str, Expression | F] = {
-    "question": F("question"),
-    "item": F("item__external_id"),
-    "version": F("instrument__version"),
-    "respondent": F("respondent_id"),
-    "kind": F("respondent__kind"),
-    "simulated": F("respondent__simulated"),
-    "demo_model": F("respondent__demo_model"),
-    **{name: text_of("respondent__attributes", name) for name in (*_ATTRIBUTES, *_CELL)},
-    **{name: text_of("condition__factors", name) for name in ("prompt", "temperature")},
-}
-
-
-def _asked(selection: Selection) -> pd.DataFrame:
-    newest = selection.instruments[0]
-    texts = [(code, newest.questionnaire[code].text) for code in selection.parameters.questions]
-    asked = pd.DataFrame.from_records(texts, columns=["question", "text"])
-    return asked.assign(instrument=newest.title, dataset=selection.dataset.name)
-
-
-def _items(selection: Selection) -> pd.DataFrame:
+def _items(selection: Selection[AlignmentParameters]) -> pd.DataFrame:
     items = list(selection.dataset.items.values_list("external_id", flat=True))
     return pd.DataFrame({"place": range(len(items)), "item": items})
 
 
-def _group(answers: QuerySet[Response], columns: Sequence[str], **aggregates: Expression) -> pd.DataFrame:
-    """One row per distinct combination of the columns, in their order, with the aggregates."""
-    # The names of a model's fields cannot be given to other expressions, hence the numbers.
-    keys = {f"column_{place}": _COLUMNS[name] for place, name in enumerate(columns)}
-    rows = answers.annotate(**keys).values_list(*keys).annotate(**aggregates).order_by(*keys)
-    return pd.DataFrame.from_records(list(rows), columns=[*columns, *aggregates])
-
-
-def _counted(answers: QuerySet[Response], columns: Sequence[str], selection: Selection) -> pd.DataFrame:
+def _counted(
+    answers: QuerySet[Response], columns: Sequence[str], selection: Selection[AlignmentParameters]
+) -> pd.DataFrame:
     culture = Count("pk", filter=Q(value=selection.parameters.option))
-    counted = _group(answers, columns, n=Count("pk"), n_culture=culture)
+    counted = group(answers, columns_named(*columns), n=Count("pk"), n_culture=culture)
     if "persona" in counted:
         counted["persona"] = counted["persona"] == "true"
     return counted
 
 
-def _persons(people: QuerySet[Response]) -> pd.DataFrame:
-    persons = Count("respondent", distinct=True)
-    return _group(people, ("kind", "simulated", "country"), persons=persons, n=Count("pk"))
-
-
 def _outcomes(people: QuerySet[Response]) -> pd.DataFrame:
-    outcomes = _group(people, ("outcome",), persons=Count("respondent", distinct=True), n=Count("pk"))
-    words = dict(Outcome.choices)
+    outcomes, words = persons(people, "outcome"), dict(Outcome.choices)
     return outcomes.assign(words=[words.get(outcome, outcome).lower() for outcome in outcomes["outcome"]])
 
 
-def _filters(selection: Selection) -> pd.DataFrame:
+def _filters(selection: Selection[AlignmentParameters]) -> pd.DataFrame:
     """A row for each filter in its order: how many sessions came to it, were out and stay, and why they were out."""
     used = filtered(selection) if selection.parameters.sessions == "passed" else ()
     rows = [
@@ -129,11 +87,7 @@ def _filters(selection: Selection) -> pd.DataFrame:
     return pd.DataFrame.from_records(rows, columns=_FILTERS)
 
 
-def _versions(answers: QuerySet[Response]) -> pd.DataFrame:
-    return _group(answers, ("kind", "version"), n=Count("pk"))
-
-
-def _pairs(people: QuerySet[Response], selection: Selection) -> pd.DataFrame:
+def _pairs(people: QuerySet[Response], selection: Selection[AlignmentParameters]) -> pd.DataFrame:
     """Answers to the personal question that have one to the norm question by the same person on the same item."""
     parameters = selection.parameters
     culture = Case(When(value=parameters.option, then=1), default=0, output_field=IntegerField())
@@ -143,7 +97,7 @@ def _pairs(people: QuerySet[Response], selection: Selection) -> pd.DataFrame:
         .annotate(personal=culture, norm=Subquery(norm.annotate(chosen=culture).values("chosen")[:1]))
         .exclude(norm=None)
     )
-    rows = answers.annotate(country_=_COLUMNS["country"]).values_list("country_", "respondent_id", "personal", "norm")
+    rows = answers.annotate(country_=COLUMNS["country"]).values_list("country_", "respondent_id", "personal", "norm")
     counted = rows.annotate(n=Count("pk")).order_by("country_", "respondent_id", "personal", "norm")
     return _numbered(pd.DataFrame.from_records(list(counted), columns=["country", *_PAIR]))
 
@@ -160,10 +114,10 @@ def _numbered(pairs: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _calls(selection: Selection) -> pd.DataFrame:
+def _calls(selection: Selection[AlignmentParameters]) -> pd.DataFrame:
     """Calls of this dataset and instrument that ended without an answer, or have not ended, by model and status."""
     asked = Q(job__question_codes=[])
-    for code in selection.parameters.questions:
+    for code in selection.questions:
         asked |= Q(job__question_codes__contains=code)
     calls = Call.objects.filter(
         asked, job__project=selection.project, job__dataset=selection.dataset, job__instrument__in=selection.instruments

@@ -36,23 +36,31 @@ class ReportParameters(BaseModel):
             raise ReportError(f"Report parameters, at {place or 'top'}: {first['msg']}.") from error
 
 
-class AlignmentParameters(ReportParameters):
-    """The parameters of an alignment report. `people` has no default: nobody pools simulated with real people unaware.
+class ComparedParameters(ReportParameters):
+    """What kinds are asked that hold answers of people beside those of models.
 
-    `option` is the code that is counted as culture; every other option is the preference. Without `models` all that
-    answered take part. `sessions` leaves out participants who did not finish or failed the attention check, or with
-    "passed" whom the quality filters of their study stop; annotators and imported people have no session and stay. Of
-    the questions, `personal_question` and `norm_question` make the gap of the people.
+    `people` has no default: nobody pools simulated with real people unaware. Without `models` all that answered take
+    part. `sessions` leaves out participants who did not finish or failed the attention check, or with "passed" whom the
+    quality filters of their study stop; annotators and imported people have no session and stay.
     """
 
     dataset: str  # slug
     instrument: str  # name; answers to all its versions enter
-    questions: tuple[str, ...] = Field(min_length=1)
     people: People
-    option: str = "culture"
     kinds: tuple[PersonKind, ...] = Field(default=("participant",), min_length=1)
     sessions: Sessions = "completed"
     models: tuple[str, ...] = ()
+
+
+class AlignmentParameters(ComparedParameters):
+    """The parameters of an alignment report.
+
+    `option` is the code that is counted as culture; every other option is the preference. Of the questions,
+    `personal_question` and `norm_question` make the gap of the people.
+    """
+
+    questions: tuple[str, ...] = Field(min_length=1)
+    option: str = "culture"
     personal_question: str = "personal"
     norm_question: str = "norm"
     splits: int = Field(default=200, ge=10, le=5000)

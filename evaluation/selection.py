@@ -1,25 +1,37 @@
-"""The rows of a project that an alignment report's parameters name."""
+"""The rows of a project that a report's parameters name."""
 
 from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
-from evaluation.parameters import AlignmentParameters, ReportError
+from evaluation.parameters import AlignmentParameters, ComparedParameters, ReportError
 from materials.models import Dataset, Instrument
 from materials.questions import option_codes
 from projects.models import Project
 from responses.models import Respondent, RespondentKind
 
+P_co = TypeVar("P_co", bound=ComparedParameters, covariant=True)
+
 
 @dataclass(frozen=True, slots=True)
-class Selection:
-    """Parameters with the rows they name."""
+class Selection(Generic[P_co]):
+    """Parameters with the rows they name, and the codes of the questions whose answers enter."""
 
     project: Project
     dataset: Dataset
     instruments: tuple[Instrument, ...]  # newest version first
-    parameters: AlignmentParameters
+    questions: tuple[str, ...]
+    parameters: P_co
+
+    def question(self, code: str) -> Any:
+        """The question in the instrument's newest version; raises ReportError when it is not there."""
+        try:
+            return self.instruments[0].questionnaire[code]
+        except KeyError:
+            known = ", ".join(question.code for question in self.instruments[0].questionnaire.questions)
+            raise ReportError(f"{self.instruments[0]} has no question {code}; it has {known}.") from None
 
 
-def select(project: Project, parameters: AlignmentParameters) -> Selection:
+def select(project: Project, parameters: P_co, questions: tuple[str, ...]) -> Selection[P_co]:
     """Find what the parameters name in the project; raises ReportError when something is not there."""
     dataset = project.datasets.filter(slug=parameters.dataset).first()
     if dataset is None:
@@ -29,12 +41,25 @@ def select(project: Project, parameters: AlignmentParameters) -> Selection:
         raise ReportError(
             f"There is no instrument {parameters.instrument} in {project}; choose one of its instruments."
         )
-    for code in parameters.questions:
-        _check_question(instruments[0], code, parameters.option)
     unknown = set(parameters.models) - set(model_names(project))
     if unknown:
         raise ReportError(f"No model named {', '.join(sorted(unknown))} answered in {project}; choose one that did.")
-    return Selection(project, dataset, instruments, parameters)
+    selection = Selection(project, dataset, instruments, questions, parameters)
+    for code in questions:
+        selection.question(code)
+    return selection
+
+
+def select_alignment(project: Project, parameters: AlignmentParameters) -> Selection[AlignmentParameters]:
+    """The same for an alignment report, whose questions must be choices with the option that is counted."""
+    selection = select(project, parameters, parameters.questions)
+    for code in parameters.questions:
+        question = selection.question(code)
+        if question.kind != "choice" or parameters.option not in option_codes(question):
+            raise ReportError(
+                f"The question {code} is not a choice with the option {parameters.option}; count an option that it has."
+            )
+    return selection
 
 
 def model_names(project: Project) -> list[str]:
@@ -42,13 +67,3 @@ def model_names(project: Project) -> list[str]:
     models = Respondent.objects.filter(project=project, kind=RespondentKind.MODEL)
     names = models.values_list("attributes__model", flat=True).order_by("attributes__model").distinct()
     return [name for name in names if name]
-
-
-def _check_question(instrument: Instrument, code: str, option: str) -> None:
-    try:
-        question = instrument.questionnaire[code]
-    except KeyError:
-        known = ", ".join(question.code for question in instrument.questionnaire.questions)
-        raise ReportError(f"{instrument} has no question {code}; it has {known}.") from None
-    if question.kind != "choice" or option not in option_codes(question):
-        raise ReportError(f"The question {code} is not a choice with the option {option}; count an option that it has.")

@@ -5,13 +5,14 @@ from collections.abc import Iterator
 
 from django.db.models import Q, QuerySet
 
+from evaluation.parameters import ComparedParameters
 from evaluation.selection import Selection
 from responses.models import Response, SourceKind
 from studies.models import Study
 from studies.quality import Filtered, filter_sessions
 
 
-def filtered(selection: Selection) -> Iterator[tuple[Study, bool, Filtered]]:
+def filtered(selection: Selection[ComparedParameters]) -> Iterator[tuple[Study, bool, Filtered]]:
     """By study that was opened with the report's items and instrument, and by whether people are simulated: what its
     filters make of them. Two or three queries a study.
     """
@@ -28,7 +29,7 @@ def filtered(selection: Selection) -> Iterator[tuple[Study, bool, Filtered]]:
                 yield study, simulated, found
 
 
-def of_passing_sessions(answers: QuerySet[Response], selection: Selection) -> QuerySet[Response]:
+def of_passing_sessions(answers: QuerySet[Response], selection: Selection[ComparedParameters]) -> QuerySet[Response]:
     """Without answers of sessions that their study's filters stop; who had no session stays."""
     passed = [session for _, _, found in filtered(selection) for session in found.passed]
     return answers.filter(~Q(source_kind=SourceKind.SESSION) | Q(source_id__in=passed))

@@ -1,0 +1,52 @@
+"""Rows grouped and counted by the database, as frames."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+from django.db.models import Count, Expression, F, QuerySet
+
+from evaluation.parameters import ComparedParameters
+from evaluation.selection import Selection
+from responses.models import Response
+from responses.querysets import text_of
+
+# Of an answer. A missing attribute or factor is the empty string.
+COLUMNS: Mapping[str, Expression | F] = {
+    "question": F("question"),
+    "item": F("item__external_id"),
+    "version": F("instrument__version"),
+    "respondent": F("respondent_id"),
+    "kind": F("respondent__kind"),
+    "simulated": F("respondent__simulated"),
+    "demo_model": F("respondent__demo_model"),
+    **{
+        name: text_of("respondent__attributes", name)
+        for name in ("model", "endpoint", "persona", "outcome", "country", "age_group", "gender")
+    },
+    **{name: text_of("condition__factors", name) for name in ("prompt", "temperature")},
+}
+
+
+def group(rows: QuerySet, columns: Mapping[str, Expression | F], **aggregates: Expression) -> pd.DataFrame:
+    """One row per distinct combination of the columns, in their order, with the aggregates."""
+    # The names of a model's fields cannot be given to other expressions, hence the numbers.
+    keys = {f"column_{place}": column for place, column in enumerate(columns.values())}
+    counted = rows.annotate(**keys).values_list(*keys).annotate(**aggregates).order_by(*keys)
+    return pd.DataFrame.from_records(list(counted), columns=[*columns, *aggregates])
+
+
+def columns_named(*names: str) -> dict[str, Expression | F]:
+    """Some of COLUMNS."""
+    return {name: COLUMNS[name] for name in names}
+
+
+def persons(people: QuerySet[Response], *by: str) -> pd.DataFrame:
+    """How many people (`persons`) gave how many answers (`n`), by these of COLUMNS."""
+    return group(people, columns_named(*by), persons=Count("respondent", distinct=True), n=Count("pk"))
+
+
+def asked(selection: Selection[ComparedParameters]) -> pd.DataFrame:
+    """Each `question` and its `text`, with the names of `instrument` and `dataset`."""
+    texts = [(code, selection.question(code).text) for code in selection.questions]
+    frame = pd.DataFrame.from_records(texts, columns=["question", "text"])
+    return frame.assign(instrument=selection.instruments[0].title, dataset=selection.dataset.name)
