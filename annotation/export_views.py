@@ -1,6 +1,7 @@
 """Downloads of a labelling project's answers."""
 
 from django.http import HttpResponse, HttpResponseBase
+from django.urls import reverse
 
 from annotation.exports import answers_of
 from annotation.setup_views import setup_context
@@ -23,7 +24,8 @@ def label_download(request: MemberRequest, project: Project, label: str) -> Http
 @project_view(*READERS)
 def label_export(request: MemberRequest, project: Project, label: str, format: str) -> HttpResponseBase:
     answers, given = answers_of(find(project, label)), f"label_project={label}&{query_string(request.GET)}"
-    return answers_file(request, project, answers, format, name=f"{project.slug}-{label}", filters=given.rstrip("&"))
+    at, name = reverse("label_download", kwargs={"slug": project.slug, "label": label}), f"{project.slug}-{label}"
+    return answers_file(request, project, answers, format, panel_url=at, name=name, filters=given.rstrip("&"))
 
 
 @project_view(*READERS)

@@ -10,6 +10,7 @@ from annotation.models import Assignment, KnownAnswer, LabelProject
 from annotation.suggestions import model_name, models_answering
 from materials.field_lines import HELP, read_field_lines
 from materials.models import Dataset, Instrument, Item
+from materials.querysets import search_items
 from projects.form_sections import Section, sections_of
 from projects.models import Project, User
 from responses.models import Respondent, RespondentKind
@@ -17,6 +18,7 @@ from responses.models import Respondent, RespondentKind
 MOST_ANSWERS = 1000  # an item; each is a row from the start
 MOST_MINUTES = 30 * 24 * 60
 MOST_ITEMS = 1_000_000  # of a person
+MOST_FOUND = 10  # items with the same words
 MATERIAL_SECTIONS = (
     ("What is labelled", "", ("name", "dataset", "instrument", "fields_shown")),
     ("Guidelines", "", ("guidelines",)),
@@ -236,20 +238,27 @@ class MembersForm(forms.Form):
 
 
 class ItemToHandForm(forms.Form):
-    """`item` is cleaned to the item with this id that is labelled here."""
+    """`item` is cleaned to the item that is labelled here and has this id, or alone has these words.
 
-    item = forms.CharField(label="Item ID", max_length=200, help_text="As the dataset’s page has it.")
+    `found`: a few of those that have the words, where there are several.
+    """
+
+    item = forms.CharField(label="Item", max_length=200, help_text="Its ID, or words of its text.")
 
     def __init__(self, *args: Any, label_project: LabelProject, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.label_project = label_project
+        self.found: list[Item] = []
 
     def clean_item(self) -> Item:
         wanted, dataset = self.cleaned_data["item"], self.label_project.dataset
-        item = Item.objects.filter(dataset=dataset, external_id=wanted).first()
-        if item is None:
-            raise forms.ValidationError(f"The dataset {dataset} has no item {wanted}.")
-        return item
+        named = list(dataset.items.filter(external_id=wanted)) or list(search_items(dataset, wanted)[:MOST_FOUND])
+        if not named:
+            raise forms.ValidationError(f"The dataset {dataset} has no item with this ID or these words: {wanted}.")
+        if len(named) > 1:
+            self.found = named
+            raise forms.ValidationError(f"Several items have these words: {wanted}. Choose one below, or add words.")
+        return named[0]
 
 
 class HandForm(forms.Form):

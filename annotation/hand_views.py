@@ -21,16 +21,18 @@ def label_hand(request: MemberRequest, project: Project, label: str) -> HttpResp
     """A form to choose the item (?item=ID), then one of its places and who gets it (?to=their number)."""
     label_project = find(project, label)
     choose = ItemToHandForm(request.GET if "item" in request.GET else None, label_project=label_project)
+    chosen = choose.is_valid()
     context = setup_context(label_project, "live") | {
         "choose": choose,
         "to": request.GET.get("to", ""),
+        "found": [(item, item_title(item.content, label_project.item_fields)) for item in choose.found],
         "held": [
             {"place": place, "title": item_title(place.item.content, label_project.item_fields)}
             for place in held_places(label_project)
         ],
     }
     form = None
-    if choose.is_valid():
+    if chosen:
         item = choose.cleaned_data["item"]
         form = _form(request, label_project, item)
         if request.method == "POST" and form.is_valid() and _hand_over(request, form):

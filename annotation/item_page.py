@@ -64,6 +64,7 @@ def item_page(
         "place": place,
         "key": uuid4(),
         "questions": questions,
+        "suggester": _suggester(place),
         "changing": submitted if changing is None else changing,
         "errors": [
             {"text": _said_of(shown.question), "target": shown.question.name}
@@ -79,6 +80,12 @@ def item_page(
 def _member(place: Assignment, user: User) -> LabelMember:
     member = LabelMember.objects.filter(label_project=place.label_project_id, user=user).first()
     return member or LabelMember(label_project=place.label_project, user=user)
+
+
+def _suggester(place: Assignment) -> str:
+    """What is said of the model whose answers the place shows; empty where it shows none."""
+    model = place.label_project.suggestions_of if place.suggested else None
+    return "" if model is None else "demo-model" if model.demo_model else "model"
 
 
 def _said_of(question: ShownQuestion) -> str:

@@ -21,7 +21,8 @@ PACE_OVER = 20  # the latest submissions that the pace is taken from
 PACE_FROM = 3  # submissions; the first items are read slower, and one says little
 PAUSE = 300  # seconds; whoever takes longer was away
 ADDED_AFTER = 10  # submissions after which the counts that are kept are brought up to them
-COUNT_STANDS = 120  # seconds; counting what is left of 100,000 items for every answer would cost more than the answer
+COUNT_STANDS = 120  # seconds at least; counting what is left for every answer would cost more than the answer
+STANDS_FOR_AN_ITEM = 0.01  # seconds, where many are left; by then others have taken a few in a hundred of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +93,10 @@ def progress_of(label_project: LabelProject, user: User, *, fresh: bool = False)
     counted: Counted | None = None if fresh or not label_project.is_open else cache.get(key)
     if counted is None or counted.until < now:
         last = latest[0].at if latest else None
-        counted = Counted(*_counts(label_project, user), last, now + timedelta(seconds=COUNT_STANDS))
-        cache.set(key, counted, COUNT_STANDS)
+        done, skipped, left = _counts(label_project, user)
+        stands = max(COUNT_STANDS, STANDS_FOR_AN_ITEM * left)
+        counted = Counted(done, skipped, left, last, now + timedelta(seconds=stands))
+        cache.set(key, counted, stands)
     newer = [place for place in latest if counted.last is None or place.at > counted.last]
     if len(newer) == PACE_OVER:  # there may be more
         newer = _latest(label_project, user, after=counted.last, most=None)

@@ -18,6 +18,7 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import redis
+from django.core.cache import cache
 from django.db import connections
 from django.db.models import DurationField, ExpressionWrapper, F
 from django.db.models.functions import Now
@@ -226,7 +227,8 @@ def _answer(person: Client, path: str | None, times: int, *, think: bool = False
 def _give(label_project: LabelProject, user: User, count: int) -> None:
     """Let this person have submitted so many of the free places, one a second.
 
-    The database looks at them at once, as it does by itself within minutes of people who submit so many.
+    The database looks at them at once, as it does by itself within minutes of people who submit so many, and counts
+    of before are forgotten, which otherwise are brought forward by a few answers at a time.
     """
     free = Assignment.objects.filter(label_project=label_project, status="free").order_by("rank").values("pk")[:count]
     finished = Now() - ExpressionWrapper((count - F("rank")) * timedelta(seconds=1), DurationField())
@@ -235,6 +237,7 @@ def _give(label_project: LabelProject, user: User, count: int) -> None:
     )
     with connections["default"].cursor() as cursor:
         cursor.execute("ANALYZE annotation_assignment")
+    cache.clear()
 
 
 def _measure_race(site: Site, items: int, overlap: int) -> Part:

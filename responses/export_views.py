@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from tempfile import TemporaryFile
 from typing import Any
 
+from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import FileResponse, HttpResponse, HttpResponseBase, StreamingHttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from projects.access import READERS, MemberRequest, project_view
@@ -47,7 +48,9 @@ def export(request: MemberRequest, project: Project, format: str) -> HttpRespons
     if not filters.is_valid():
         return sentence(filters.problem, status=422)
     answers, given = filters.queryset(), query_string(request.GET)
-    return answers_file(request, project, answers, format, name=f"{project.slug}-responses", filters=given)
+    at = reverse("download_responses", kwargs={"slug": project.slug})
+    name = f"{project.slug}-responses"
+    return answers_file(request, project, answers, format, panel_url=at, name=name, filters=given)
 
 
 @project_view(*READERS)
@@ -104,28 +107,48 @@ def panel(
 
 
 def answers_file(
-    request: MemberRequest, project: Project, answers: QuerySet[Response], format: str, *, name: str, filters: str
+    request: MemberRequest,
+    project: Project,
+    answers: QuerySet[Response],
+    format: str,
+    *,
+    panel_url: str,
+    name: str,
+    filters: str,
 ) -> HttpResponseBase:
-    """The file that the request's choices ask for, or a sentence that says why there is none."""
+    """The file that the request's choices ask for; otherwise the panel, which says why there is none, in a browser,
+    and the sentence alone for programs."""
     if format not in FORMATS:
         return sentence(f"There is no format {format}; take {', '.join(FORMATS)}.", status=404)
     form = choices_form(request, project, answers)
     if not form.is_valid():
-        return sentence(form.problem, status=422)
+        return _refused(request, form.problem, panel_url)
     kind, bom = FORMATS[format], form.cleaned_data["bom"]
     try:
         table = export_responses(
             project=project, answers=answers, format=format, filters=filters, by=request.user, choices=form.choices
         )
-        if kind.is_text:
-            lines = table_lines(table, format, bom=bom)
-            return _attached(StreamingHttpResponse(lines, content_type=kind.content_type), f"{name}.{format}")
-        file = TemporaryFile(prefix="concord-export-")  # noqa: SIM115 - the response closes it
+    except ExportError as error:
+        return _refused(request, str(error), panel_url)
+    if kind.is_text:
+        lines = table_lines(table, format, bom=bom)
+        return _attached(StreamingHttpResponse(lines, content_type=kind.content_type), f"{name}.{format}")
+    file = TemporaryFile(prefix="concord-export-")  # noqa: SIM115 - the response closes it
+    try:
         write_table(file, table, format)
     except ExportError as error:
-        return sentence(str(error), status=422)
+        return _refused(request, str(error), panel_url, known_there=False)
     file.seek(0)
     return FileResponse(file, as_attachment=True, filename=f"{name}.{format}", content_type=kind.content_type)
+
+
+def _refused(request: MemberRequest, problem: str, panel_url: str, *, known_there: bool = True) -> HttpResponse:
+    """`known_there`: the panel finds the problem itself."""
+    if "text/html" not in request.headers.get("Accept", ""):
+        return sentence(problem, status=422)
+    if not known_there:
+        messages.error(request, problem)
+    return redirect(f"{panel_url}?{query_string(request.GET)}")
 
 
 def codebook_file(

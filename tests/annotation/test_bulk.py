@@ -199,6 +199,8 @@ def test_the_page_hands_over_what_it_showed(make_label_project, make_annotators,
     place = claim_next(label_project, first)
     client, page = client_as(researcher), reverse("label_hand", args=[label_project.project.slug, label_project.slug])
     assert client.get(page, {"item": "none"}).status_code == 422
+    by_words = client.get(page, {"item": "SCENARIO"})  # its text, in other letters
+    assert by_words.context["item"] == place.item
     item = f"{page}?item={place.item.external_id}"
     shown = client.get(item)
     assert [label for _, label in shown.context["form"].fields["place"].choices] == ["Held by annotator-0", "Free"]
@@ -211,6 +213,15 @@ def test_the_page_hands_over_what_it_showed(make_label_project, make_annotators,
     free = label_project.assignments.get(status="free")
     assert client.post(item, {"place": f"{free.pk} ", "to": second.pk}).status_code == 302
     assert claim_next(label_project, second) == free
+
+
+def test_of_several_items_with_the_same_words_one_is_to_be_chosen(make_label_project, researcher, client_as):
+    label_project = make_label_project(n=3)
+    page = reverse("label_hand", args=[label_project.project.slug, label_project.slug])
+    answer = client_as(researcher).get(page, {"item": "scenario", "to": "7"})
+    assert (answer.status_code, len(answer.context["found"])) == (422, 3)
+    for item in label_project.dataset.items.all():
+        assert f"?item={item.external_id}&amp;to=7" in answer.content.decode()
 
 
 def test_who_cannot_get_an_item_is_named_with_the_reason(make_label_project, make_annotators):

@@ -106,6 +106,11 @@ def test_downloads_are_of_one_labelling_project(labelled: LabelProject, viewer, 
     event = labelled.project.audit_events.get(action="responses exported")
     assert event.detail["filters"] == f"label_project={labelled.slug}&known=on"
     assert client.get(reverse("label_export", kwargs=at | {"format": "pdf"})).status_code == 404
+    wrong = {"shape": "wide", "superseded": "on"}
+    back = client.get(reverse("label_export", kwargs=at | {"format": "csv"}), wrong, headers={"Accept": "text/html"})
+    said = client.get(back.url)  # in a browser, which asks for pages, the choices stay and the reason stands above
+    assert (said.status_code, said.context["form"]["shape"].value()) == (422, "wide")
+    assert "one row an answer" in said.content.decode()
     assert client.get(reverse("label_export", kwargs=at | {"label": "other", "format": "csv"})).status_code == 404
 
 

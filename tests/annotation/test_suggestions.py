@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from django.urls import reverse
 
@@ -5,7 +7,7 @@ from annotation.models import LabelProject
 from annotation.services import LabelProjectError, change_settings, claim_next
 from annotation.suggestions import models_answering, suggestions_for
 from materials.models import Item
-from responses.models import SourceKind
+from responses.models import Respondent, SourceKind
 from responses.services import Answer, get_condition, record_many
 from responses.uncertainty import uncertainty
 from tests.annotation.conftest import known, record
@@ -54,6 +56,20 @@ def test_a_model_that_did_not_answer_the_questions_cannot_be_chosen(make_label_p
         change_settings(label_project=label_project, suggestions_of=model, by=None)
     with pytest.raises(LabelProjectError, match="Choose the model"):
         change_settings(label_project=label_project, suggestions="audited", suggestions_of=None, by=None)
+
+
+@pytest.mark.parametrize(("demo", "marks"), [(True, "Demo model"), (False, "Model")])
+@pytest.mark.parametrize("shown_as", ["shown", "audited"])
+def test_annotators_see_that_a_suggestion_is_from_a_demo_model(
+    make_label_project, model, annotator, client_as, demo, marks, shown_as
+):
+    Respondent.objects.filter(pk=model.pk).update(demo_model=demo)
+    label_project = make_label_project(n=1)
+    record(label_project, model, {0: ["yes"]})
+    change_settings(label_project=label_project, suggestions=shown_as, suggestions_of=model, by=None)
+    page = client_as(annotator).get(reverse("label_work", args=[label_project.project.slug, label_project.slug]))
+    badges = set(re.findall(r'class="badge badge-[a-z-]+">([^<]+)<', page.content.decode()))
+    assert badges == ({marks} if demo or shown_as == "shown" else set())
 
 
 def test_uncertainty_is_the_entropy_of_repeated_answers(make_label_project, model):

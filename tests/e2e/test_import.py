@@ -6,7 +6,7 @@ from unittest import mock
 
 import pytest
 from django.urls import reverse
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from materials import importing_runs
 from materials.models import ImportRun, Item
@@ -46,7 +46,7 @@ def test_a_file_is_mapped_mended_and_imported_without_javascript(
     page.get_by_role("button", name="Import 1 item").click()
     page.get_by_role("link", name="Open the dataset").click()
     assert Item.objects.get().content == {"id": "a", "words": "Café", "n": "NA"}
-    assert page.get_by_role("link", name="food.csv").is_visible()
+    expect(page.get_by_role("link", name="food.csv")).to_be_visible()
 
 
 def test_each_step_has_no_barrier_and_progress_becomes_the_result_by_itself(

@@ -49,7 +49,7 @@ def test_short_questions_with_the_same_options_are_a_table_that_keeps_its_row_la
     go_to_item(page, study)
     matrix = page.locator(".matrix")
     rows, head = matrix.locator("fieldset"), matrix.locator(".matrix-head span")
-    assert rows.count() == 2
+    expect(rows).to_have_count(2)
     for column, label in enumerate(["1", "2", "3", "4", "5"]):
         box = rows.nth(1).locator(".choice").nth(column).bounding_box()
         above = head.get_by_text(label, exact=True).bounding_box()

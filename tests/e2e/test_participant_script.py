@@ -1,5 +1,6 @@
 """What the participant's script adds: one submit for two clicks, drafts, answers that wait while offline."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -90,7 +91,7 @@ def test_errors_get_the_focus_and_lead_to_their_field(
     go_to_item(page, study)
     send(page)
     expect(page.locator("[data-error-summary]")).to_be_focused()
-    assert page.title().startswith("Error: ")
+    expect(page).to_have_title(re.compile("^Error: "))
     axe(page)
     assert fits(page)
     page.get_by_role("link", name="What would you do? Choose an answer.").click()

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from django.urls import reverse
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from llm.prompt_publishing import publish_prompt
 from materials.models import Dataset, Instrument
@@ -43,7 +43,7 @@ def test_a_prompt_is_changed_compared_and_previewed_without_javascript(
     page.get_by_role("link", name="Next").click()
     assert "Scenario 1 Be blunt." in page.get_by_label("User message").inner_text()
     page.get_by_role("link", name="What changed").click()
-    assert page.locator("ins").all_inner_texts()[0].strip() == "there"
+    expect(page.locator("ins").first).to_have_text("there")
 
 
 def test_what_changed_a_preview_and_a_fault_have_no_barrier(
@@ -70,7 +70,7 @@ def test_what_changed_a_preview_and_a_fault_have_no_barrier(
     page.goto(reverse("prompt_new", args=[project.slug]) + f"?from={newest.pk}")
     page.get_by_label("User").fill("Is this usual?\n{{ itme.text }}")
     page.get_by_role("button", name="Preview").click()
-    assert page.get_by_role("button", name="Publish anyway").is_visible()
+    expect(page.get_by_role("button", name="Publish anyway")).to_be_visible()
     look()
     page.get_by_label("User", exact=True).fill("one\n{{ item.text")
     page.get_by_role("button", name="Publish").click()

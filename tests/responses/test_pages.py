@@ -183,6 +183,17 @@ def test_wrong_choices_get_a_sentence_and_no_file(many: Scene, viewer, client_as
     for address in (*addresses, url("codebook", many, format="csv")):
         answer = client.get(address, query)
         assert (answer.status_code, words in answer.content.decode()) == (422, True), address
+    in_browser = client.get(addresses[1], query, headers={"Accept": "text/html"}, follow=True)
+    assert (in_browser.status_code, words in in_browser.content.decode()) == (422, True)
+
+
+def test_what_only_the_writing_finds_is_said_on_the_panel(scene: Scene, viewer, client_as, monkeypatch):
+    scene.record(scene.answer("yes"), scene.answer("no", sample=1))
+    monkeypatch.setattr("responses.workbook.MAX_ROWS", 1)
+    file = url("export_responses", scene, format="xlsx")
+    page = client_as(viewer).get(file, {"question": "fits"}, headers={"Accept": "text/html"}, follow=True)
+    assert (page.status_code, "at most 1 rows" in page.content.decode()) == (200, True)
+    assert page.context["kept"] == [("question", "fits")]
 
 
 def test_badges_are_never_hidden(scene: Scene, viewer, client_as):
