@@ -77,6 +77,7 @@ def call_lines(job: Job) -> Iterator[str]:
                 "demo_model": job.endpoint.demo_model,
                 "dataset": job.dataset.slug,
                 "item": call.item.external_id,
+                "item_content": call.item.content,
                 "respondent": call.respondent.key,
                 "persona": call.persona,
                 "prompt": names[prompt.pk],

@@ -1,6 +1,7 @@
-"""Files of JSON as the authors of judges publish them."""
+"""Files of JSON: a list as the authors of judges publish them, or a line for each call as a job exports them."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +11,7 @@ from protocols.pact.reading import FileFaultError
 def read_json(path: Path) -> Any:
     """What the file holds. Raises FileFaultError."""
     try:
-        content = path.read_bytes()
-        return json.loads(content.decode("utf-8-sig"))
-    except OSError as error:
-        raise FileFaultError(path, f"it cannot be read ({error.strerror}).") from error
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise FileFaultError(path, "it is not UTF-8 here; save it as UTF-8.", row=line) from error
+        return json.loads(_text(path))
     except json.JSONDecodeError as error:
         raise FileFaultError(path, f"this is not valid JSON ({error.msg}).", row=error.lineno) from error
 
@@ -27,3 +22,28 @@ def read_json_list(path: Path) -> list[Any]:
     if not isinstance(rows, list) or not rows:
         raise FileFaultError(path, "it must be a JSON list with at least one row.")
     return rows
+
+
+def read_json_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """The objects of a file with one in each line. Raises FileFaultError."""
+    for number, line in enumerate(_text(path).split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise FileFaultError(path, f"this is not valid JSON ({error.msg}).", row=number) from error
+        if not isinstance(row, dict):
+            raise FileFaultError(path, "it must be an object.", row=number)
+        yield row
+
+
+def _text(path: Path) -> str:
+    try:
+        content = path.read_bytes()
+        return content.decode("utf-8-sig")
+    except OSError as error:
+        raise FileFaultError(path, f"it cannot be read ({error.strerror}).") from error
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise FileFaultError(path, "it is not UTF-8 here; save it as UTF-8.", row=line) from error

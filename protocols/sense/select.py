@@ -13,27 +13,44 @@ from evaluation.metrics.result import Estimate
 from evaluation.metrics.subsets import Rule, score_subsets, select_subsets
 from protocols.pact.reading import FileFaultError
 from protocols.sense.judge_outputs import JudgedPairs, read_judged_pairs
+from protocols.sense.judgements import judged_pairs, read_judged_calls
 
 MODES: dict[Rule, Mode] = {"paper": "strict", "released": "released"}
+CALLS = ".jsonl"  # how the name of a job's exported calls ends
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Print the selection as one JSON object; 2 with a sentence when a file cannot be used."""
     options = _parser().parse_args(arguments)
     try:
-        dev, test = (
-            read_judged_pairs(path, topic=options.topic, mode=MODES[options.rule])
-            for path in (options.dev, options.test)
-        )
-        if dev.votes.shape[1] != test.votes.shape[1]:
-            what = f"it has {test.votes.shape[1]} outputs a row, the dev file {dev.votes.shape[1]}."
-            raise FileFaultError(options.test, what, column="outputs")
+        names, dev, test = _read_calls(options) if options.dev.suffix == CALLS else _read_outputs(options)
         found = selection(dev, test, rule=options.rule, difference_penalty=options.difference_penalty)
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
-    print(json.dumps({"topic": options.topic, **found}, ensure_ascii=False))
+    print(json.dumps({"topic": options.topic, **names, **found}, ensure_ascii=False))
     return 0
+
+
+def _read_outputs(options: argparse.Namespace) -> tuple[dict[str, Any], JudgedPairs, JudgedPairs]:
+    dev, test = (
+        read_judged_pairs(path, topic=options.topic, mode=MODES[options.rule]) for path in (options.dev, options.test)
+    )
+    if dev.votes.shape[1] != test.votes.shape[1]:
+        what = f"it has {test.votes.shape[1]} outputs a row, the dev file {dev.votes.shape[1]}."
+        raise FileFaultError(options.test, what, column="outputs")
+    return {}, dev, test
+
+
+def _read_calls(options: argparse.Namespace) -> tuple[dict[str, Any], JudgedPairs, JudgedPairs]:
+    """Preferences are numbered as their ids are sorted; one that no test pair was judged under has no votes there."""
+    (dev, n_dev), (test, n_test) = (
+        read_judged_calls(path, topic=options.topic, annotator=options.annotator, mode=MODES[options.rule])
+        for path in (options.dev, options.test)
+    )
+    ids = sorted(dev["preference"].unique())
+    names = {"annotator": dev["annotator"].iloc[0], "preferences": ids}
+    return names, judged_pairs(dev, ids, n_other=n_dev), judged_pairs(test, ids, n_other=n_test)
 
 
 def selection(dev: JudgedPairs, test: JudgedPairs, *, rule: Rule, difference_penalty: bool) -> dict[str, Any]:
@@ -88,10 +105,14 @@ def _counts(pairs: JudgedPairs) -> dict[str, int]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m protocols.sense.select", description=__doc__)
-    parser.add_argument("--topic", required=True, help="rows whose dataset ends in a colon and this")
+    parser.add_argument("--topic", required=True, help="rows whose dataset ends in a colon and this, or calls about it")
     for name in ("dev", "test"):
-        text = f"judge outputs on {name} pairs, chosen response first; the reversed file is found beside it"
-        parser.add_argument(f"--{name}", required=True, type=Path, metavar="FILE_FALSE", help=text)
+        text = (
+            f"judge outputs on {name} pairs, chosen response first (the reversed file is found beside it); "
+            f"or a job's exported calls, whose name ends in {CALLS}"
+        )
+        parser.add_argument(f"--{name}", required=True, type=Path, metavar="FILE", help=text)
+    parser.add_argument("--annotator", default="", help="in exported calls: whose preferences, where there are several")
     text = "paper: the best subsets; released: as the published script, which may turn the worst round (default: paper)"
     parser.add_argument("--rule", choices=MODES, default="paper", help=text)
     parser.add_argument("--difference-penalty", action="store_true", help="less the difference between the two orders")
