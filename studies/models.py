@@ -189,7 +189,7 @@ class Session(models.Model):
 
     A place is what the design deals out: items, cell and orders follow from its number within the stratum. It is the
     session's from the moment it is dealt until it is given back, and then goes to the next person. Who goes on after
-    that is not sent away: their answers count as late.
+    that, or had left the platform before one was dealt, is not sent away: their answers count as late.
     """
 
     class Status(models.TextChoices):

@@ -8,6 +8,7 @@ from django.db.models import Max
 
 from projects.crypto import decrypt, encrypt, keyed_digest
 from studies.models import PlatformIdentity, PlatformSubmission, Screen, Session, Study
+from studies.services.places import follow_platform
 from studies.services.publishing import find_problems
 
 PLATFORM_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -103,7 +104,8 @@ def _begin(
     if participant_id:
         identity = keep_identity(study, digest, participant_id, session)
         if submission_id:
-            keep_submission(identity, submission_id)
+            # The platform may have told before that the person is gone there.
+            follow_platform(identity, keep_submission(identity, submission_id).status)
     return Entered(session, resumed=False)
 
 

@@ -9,7 +9,8 @@ from django.db import connection
 from django.db.models import Count, Q
 from django.utils import timezone
 
-from studies.models import Session, Study
+from studies.models import PlatformIdentity, PlatformSubmission, Session, Study
+from studies.platform_words import GONE
 from studies.services.laying_out import cell_of, stratum_of
 
 SHORTEST_WAIT = timedelta(minutes=30)
@@ -51,15 +52,27 @@ def _lock(study: Study) -> None:
 
 
 def give_back(session: Session, why: Session.GivenBack) -> bool:
-    """Let the session's place go to the next person. False when it has none, or none any more.
+    """Let the session's place, or the one that it would still get, go to the next person. False when it has none.
 
     Who has completed keeps the place when the platform says that their time is over. Who goes on afterwards keeps their
-    items and finishes late.
+    items, or gets those of the next person, and finishes late.
     """
-    held = Session.objects.filter(pk=session.pk, place__isnull=False, given_back_at=None)
+    has_or_gets = Q(place__isnull=False) | Q(status=Session.Status.STARTED)
+    held = Session.objects.filter(has_or_gets, pk=session.pk, given_back_at=None)
     if why == Session.GivenBack.TIMED_OUT:
         held = held.filter(status=Session.Status.STARTED)
     return bool(held.update(given_back_at=timezone.now(), given_back_why=why))
+
+
+def follow_platform(identity: PlatformIdentity, status: str) -> bool:
+    """Give the person's place back when all of their submissions are gone there; whether one was given back.
+
+    `status` is that of one of them. The platform sends somebody else for a rejected one too.
+    """
+    if status not in GONE or identity.session is None or identity.submissions.exclude(status__in=GONE).exists():
+        return False
+    timed_out = status == PlatformSubmission.Status.TIMED_OUT
+    return give_back(identity.session, Session.GivenBack.TIMED_OUT if timed_out else Session.GivenBack.RETURNED)
 
 
 def give_back_timed_out(now: datetime) -> int:

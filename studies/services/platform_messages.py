@@ -11,7 +11,8 @@ from studies.models import PlatformAccount, PlatformEvent, PlatformSubmission
 from studies.platform_news import NewsError, read_status
 from studies.platform_signatures import SignatureError, check_message, read_seconds
 from studies.services.entry import submission_digest
-from studies.services.platform_sync import follow, set_status
+from studies.services.places import follow_platform
+from studies.services.platform_sync import set_status
 
 STATUS_CHANGE = "submission.status.change"
 
@@ -63,5 +64,5 @@ def _change(account: PlatformAccount, submission_id: str, status: str, at: datet
     submission = found.filter(submission_digest__in=digests).first()
     if submission is None or not set_status(submission.pk, at=at, status=status):
         return False
-    follow(submission.identity, status)
+    follow_platform(submission.identity, status)
     return True

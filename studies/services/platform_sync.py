@@ -17,9 +17,8 @@ from projects.services import audit
 from studies.models import PlatformIdentity, PlatformSubmission, Session, Study
 from studies.platform_api import PlatformError
 from studies.platform_news import FileFaultsError, NewsError, SubmissionNews, read_file, read_submission
-from studies.platform_words import GONE
 from studies.services.entry import keep_identity, keep_submission, person_digest, submission_digest
-from studies.services.places import give_back
+from studies.services.places import follow_platform
 from studies.services.platform_accounts import AccountError, open_client
 
 PULL = "studies.tasks.pull_submissions"
@@ -132,7 +131,7 @@ def take_in(*, study: Study, news: Iterable[SubmissionNews], at: datetime) -> Ta
     _not_after(at).filter(pk__in=unchanged).update(status_at=at)
     taken.changed = len(changed)
     # After all are stored: somebody who returned one submission may have another.
-    taken.given_back = sum(follow(identity, status) for identity, status in changed)
+    taken.given_back = sum(follow_platform(identity, status) for identity, status in changed)
     return taken
 
 
@@ -149,14 +148,3 @@ def set_status(pk: int, *, at: datetime, **values: Any) -> bool:
 
 def _not_after(at: datetime) -> QuerySet[PlatformSubmission]:
     return PlatformSubmission.objects.filter(Q(status_at=None) | Q(status_at__lte=at))
-
-
-def follow(identity: PlatformIdentity, status: str) -> bool:
-    """Give the person's place back when all of their submissions are gone there; whether one was given back.
-
-    The platform sends somebody else for a rejected one too.
-    """
-    if status not in GONE or identity.session is None or identity.submissions.exclude(status__in=GONE).exists():
-        return False
-    timed_out = status == PlatformSubmission.Status.TIMED_OUT
-    return give_back(identity.session, Session.GivenBack.TIMED_OUT if timed_out else Session.GivenBack.RETURNED)

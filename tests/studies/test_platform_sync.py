@@ -93,6 +93,19 @@ def test_a_return_or_time_out_there_gives_the_place_back_unless_another_submissi
     assert (session.given_back_why, session.status) == ("timed_out", "started")
 
 
+@pytest.mark.parametrize("comes_before", [True, False])
+def test_who_left_there_before_a_place_was_dealt_goes_on_and_takes_none(connected, platform, comes_before):
+    gone, other = (Participant(connected, pid=f"pid{n}", submission=f"sub{n}") for n in (1, 2))
+    if comes_before:
+        gone.enter()
+    platform.add("sub1", "RETURNED", "pid1")
+    assert pull_submissions(study=connected).given_back == comes_before
+    for person in (gone, other):
+        person.go_to("")
+    sessions = Session.objects.order_by("number")
+    assert [(one.place, one.given_back_why, one.late) for one in sessions] == [(1, "returned", True), (1, "", False)]
+
+
 def test_a_failed_pull_is_kept_for_the_page_and_changes_nothing(connected, person, platform):
     platform.faults = [401]
     pull_and_note(connected)
