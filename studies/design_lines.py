@@ -20,7 +20,7 @@ def read_names(text: str) -> list[str]:
 
 def read_groups(text: str) -> list[list[str]]:
     """A page a line, with the codes of its questions."""
-    return [_split(line) for line in _lines(text)]
+    return [_split(line) for line in lines_of(text)]
 
 
 def read_numbers(text: str) -> dict[str, int]:
@@ -30,8 +30,8 @@ def read_numbers(text: str) -> dict[str, int]:
     {'why': 2}
     """
     numbers = {}
-    for line in _lines(text):
-        name, number = _pair(line, "why: 2")
+    for line in lines_of(text):
+        name, number = pair_of(line, "why: 2")
         numbers[name] = _whole(number, line)
     return numbers
 
@@ -43,8 +43,8 @@ def read_screening(text: str) -> list[Rule]:
     [{'question': 'country', 'allowed': ['India', 'Nepal']}]
     """
     rules = []
-    for line in _lines(text):
-        question, allowed = _pair(line, "country: India, Nepal")
+    for line in lines_of(text):
+        question, allowed = pair_of(line, "country: India, Nepal")
         rules.append({"question": question, "allowed": _split(allowed)})
     return rules
 
@@ -56,7 +56,7 @@ def read_quotas(text: str) -> list[Rule]:
     [{'attributes': {'country': 'India'}, 'most': 40}]
     """
     quotas = []
-    for line in _lines(text):
+    for line in lines_of(text):
         who, _, most = line.rpartition(":")
         attributes = {}
         for part in _split(who):
@@ -103,7 +103,7 @@ def _quota(quota: Rule) -> str:
     return f"{who}: {quota['most']}" if who else str(quota["most"])
 
 
-def _lines(text: str) -> list[str]:
+def lines_of(text: str) -> list[str]:
     return list(filter(None, map(str.strip, text.splitlines())))
 
 
@@ -111,7 +111,7 @@ def _split(text: str) -> list[str]:
     return list(filter(None, map(str.strip, text.split(","))))
 
 
-def _pair(line: str, example: str) -> tuple[str, str]:
+def pair_of(line: str, example: str) -> tuple[str, str]:
     name, colon, rest = (part.strip() for part in line.partition(":"))
     if not colon or not name or not rest:
         raise ValueError(f"“{line}” needs a code, a colon and what goes with it, such as “{example}”.")

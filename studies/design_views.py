@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
@@ -16,6 +16,7 @@ from studies.draft_values import form_values, json_text
 from studies.forms import NewStudyForm, StudyFileForm
 from studies.models import Study
 from studies.pilot import pilot_path
+from studies.rows import Posted, with_change
 from studies.services import (
     DraftChangedError,
     NotADraftError,
@@ -76,7 +77,10 @@ def _new(request: HttpRequest, project: Project, form: NewStudyForm, file_form: 
 
 @project_view(*MANAGERS)
 def study_edit(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
-    """The draft in sections, beside it a page of what stands in the form; "Save draft" alone stores anything."""
+    """The draft in sections, beside it a page of what stands in the form; "Save draft" alone stores anything.
+
+    `change` says which entry of a list is added, moved or removed (`studies.rows.with_change`).
+    """
     study = find_study(project, pk)
     if study.status != Study.Status.DRAFT:
         messages.error(request, "This version was opened, so it does not change any more: make a new version.")
@@ -84,20 +88,32 @@ def study_edit(request: MemberRequest, project: Project, pk: int) -> HttpRespons
     if request.method != "POST":
         form = DraftForm(initial=form_values(study) | {"seen": draft_digest(study)}, project=project)
         return render(request, "studies/edit.html", _edit(study, form) | _preview(request, study))
-    data = request.POST.copy()
+    data = request.POST.dict()
+    opened = ""
+    if "change" in data:
+        data, opened = with_change(data, data["change"], DraftForm.base_fields)
     form = DraftForm(data, project=project)
     is_valid = form.is_valid()
-    if "preview" in request.POST:
-        context = _edit(study, form) | (_preview(request, _typed(study, form)) if is_valid else {})
-        is_part = "HX-Request" in request.headers
+    if "preview" in data or "change" in data:
+        context = _edit(study, form, opened) | (_preview(request, _typed(study, form)) if is_valid else {})
+        is_part = "HX-Request" in request.headers and "change" not in data
         return render(request, "studies/edit_preview.html" if is_part else "studies/edit.html", context)
     if is_valid and _save(request, study, form, data):
         return redirect("study_edit", slug=project.slug, pk=pk)
     return render(request, "studies/edit.html", _edit(study, form), status=422)
 
 
-def _edit(study: Study, form: DraftForm) -> dict[str, Any]:
-    return {"project": study.project, "nav": "studies", "study": study, "form": form}
+def _edit(study: Study, form: DraftForm, opened: str = "") -> dict[str, Any]:
+    """`opened` is the entry of a list that was just added or moved."""
+    changed = opened.partition("-")[0]
+    return {
+        "project": study.project,
+        "nav": "studies",
+        "study": study,
+        "form": form,
+        "opened": opened,
+        "changed": form[changed] if changed else None,
+    }
 
 
 def _typed(study: Study, form: DraftForm) -> Study:
@@ -120,7 +136,7 @@ def _preview(request: HttpRequest, study: Study) -> dict[str, Any]:
     return context
 
 
-def _save(request: MemberRequest, study: Study, form: DraftForm, data: QueryDict) -> bool:
+def _save(request: MemberRequest, study: Study, form: DraftForm, data: Posted) -> bool:
     """Whether the draft is saved; if not, the form says why. `data` are the form's."""
     try:
         saved = change_draft(study=study, seen=form.cleaned_data["seen"], by=request.user, **form.study_fields)

@@ -1,6 +1,6 @@
 """The form in which a draft is edited."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -12,16 +12,22 @@ from materials.questions import QuestionError, parse_questions
 from projects.form_sections import Section, sections_of
 from projects.models import Project
 from studies.design import Design, DesignError, Texts
-from studies.design_examples import EXAMPLES
 from studies.design_lines import read_groups, read_names, read_numbers, read_quotas, read_screening, typed_rules
+from studies.design_offers import ATTENTION, COMPREHENSION, FACTORS, FILTER_OFFERS, PEOPLE, TRANSLATIONS
+from studies.design_rows import FactorRow, FilterRow
+from studies.draft_values import json_text
 from studies.filters import parse_filters
 from studies.form_fields import JsonField, MarkdownField, ReadField
 from studies.forms import offer_materials
 from studies.models import Study
+from studies.question_lines import read_close
+from studies.question_rows import CheckRow, QuestionRow
+from studies.rows import EMPTY, RowsField, posted, sentence_of
 from studies.translating import parse_translations
 
 TEXTS = tuple(Texts.model_fields)
 ENDS = TEXTS[4:]  # what is said at each end, which may have a code
+RELATION = ("relation_attribute", "relation_field", "relation_close", "relation_name")
 SECTIONS = (
     (
         "What is asked",
@@ -31,12 +37,12 @@ SECTIONS = (
     (
         "Which items a person gets",
         "Every draw follows from the seed, so that it can be made again.",
-        ("balance", "relation", "factors", "strata", "seed"),
+        ("balance", *RELATION, "factors", "strata", "seed"),
     ),
     ("People", "Asked after consent, before the items.", ("demographics", "screening", "quotas")),
     ("Texts before the items", "In Markdown.", ("title", "consent", "instructions", "contact")),
     ("Texts at the end", "In Markdown. Each stands under the page's own heading, above the code.", TEXTS[3:]),
-    ("Checks", "", ("comprehension", "attention_checks", "attention_limit")),
+    ("Checks", "", ("comprehension", "tries", "attention_checks", "attention_limit")),
     (
         "Platform and codes",
         "Copy each code from the platform; it is shown when the session ends in this way.",
@@ -79,20 +85,35 @@ class DraftForm(forms.Form):
         label="Even within a person",
         help_text="Fields of the items, or the name of the relation, with commas; the first counts most.",
     )
-    relation = JsonField(
-        None, example=EXAMPLES["relation"], help_text="How an item stands to the person: same, close or far."
+    relation_attribute = forms.CharField(
+        label="Relation: question about the person",
+        required=False,
+        max_length=60,
+        help_text="Its code. By this answer and a field of the item each item is same, close or far to the person.",
     )
-    factors = JsonField([], example=EXAMPLES["factors"], help_text="What varies between people or within a person.")
+    relation_field = forms.CharField(label="Relation: field of the item", required=False, max_length=200)
+    relation_close = ReadField(
+        read_close,
+        empty={},
+        label="Relation: what is close",
+        help_text="An answer a line with what is close to it, for example “India: Nepal, Pakistan”.",
+    )
+    relation_name = forms.CharField(
+        label="Relation: its name", required=False, max_length=60, help_text="relation when left out."
+    )
+    factors = RowsField(
+        FactorRow, noun="Factor", offers=FACTORS, help_text="What varies between people or within a person."
+    )
     strata = ReadField(
         read_names, empty=[], help_text="Codes of questions about people: places are dealt apart within their answers."
     )
     seed = forms.IntegerField(initial=1, min_value=-(2**53), max_value=2**53)
-    demographics = JsonField(
-        [],
-        rows=8,
+    demographics = RowsField(
+        QuestionRow,
+        noun="Question",
+        offers=PEOPLE,
         label="Questions about the person",
-        example=EXAMPLES["demographics"],
-        help_text="In the format of instruments; each with its reason.",
+        help_text="Each with its reason.",
     )
     screening = ReadField(
         read_screening,
@@ -112,13 +133,21 @@ class DraftForm(forms.Form):
         required=False, max_length=200, help_text="Whom to ask, and who deletes answers on request."
     )
     debrief = MarkdownField(label="Debriefing, the last page before the end")
-    comprehension = JsonField(
-        None, label="Comprehension check", example=EXAMPLES["comprehension"], help_text="Asked with the instructions."
+    comprehension = RowsField(
+        CheckRow,
+        noun="Question",
+        offers=COMPREHENSION,
+        label="Comprehension check",
+        help_text="Asked with the instructions; who fails the last try is asked to return.",
     )
-    attention_checks = JsonField(
-        [],
-        example=EXAMPLES["attention_checks"],
-        help_text="Each stands between two items, at a place drawn by the seed.",
+    tries = forms.IntegerField(
+        label="Tries at the comprehension check", min_value=1, max_value=10, initial=2, required=False
+    )
+    attention_checks = RowsField(
+        CheckRow,
+        noun="Check",
+        offers=ATTENTION,
+        help_text="Each says itself which answer to give, and stands between two items, at a place drawn by the seed.",
     )
     attention_limit = forms.IntegerField(
         label="Failed checks that fail a person", min_value=1, initial=1, required=False
@@ -131,10 +160,12 @@ class DraftForm(forms.Form):
     translations = JsonField(
         {},
         rows=8,
-        example=EXAMPLES["translations"],
+        example=TRANSLATIONS,
         help_text="By language: texts, questions, fields of the item, headings and levels.",
     )
-    filters = JsonField([], rows=8, example=EXAMPLES["filters"], help_text="In the order in which they are applied.")
+    filters = RowsField(
+        FilterRow, noun="Filter", offers=FILTER_OFFERS, help_text="In the order in which they are applied."
+    )
     seen = forms.CharField(widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
@@ -162,11 +193,25 @@ class DraftForm(forms.Form):
 
     def _design(self) -> dict[str, Any]:
         """What was given of it; what was left out has the design's own values."""
-        empty: tuple[Any, ...] = (None, "", [], {})
-        given = {name: self.cleaned_data[name] for name in Design.model_fields if name in self.cleaned_data}
+        asked = self.cleaned_data | {"relation": self._relation(), "comprehension": self._comprehension()}
+        given = {name: asked[name] for name in Design.model_fields if name in asked}
         defaults = {name: field.default for name, field in Design.model_fields.items()}
-        design = {name: value for name, value in given.items() if value not in empty and value != defaults[name]}
+        design = {name: value for name, value in given.items() if value not in EMPTY and value != defaults[name]}
         return design | {"item_template": {"item_fields": self.cleaned_data.get("item_template", [])}}
+
+    def _relation(self) -> dict[str, Any]:
+        given = {name.removeprefix("relation_"): self.cleaned_data.get(name) for name in RELATION}
+        return {name: value for name, value in given.items() if value not in EMPTY}
+
+    def _comprehension(self) -> dict[str, Any] | None:
+        checks = self.cleaned_data.get("comprehension")
+        if not checks:
+            return None
+        tries = self.cleaned_data.get("tries")
+        return {
+            "questions": [check["question"] for check in checks],
+            "expected": {check["question"]["code"]: check["expected"] for check in checks},
+        } | ({"tries": tries} if tries else {})
 
     def clean(self) -> dict[str, Any]:
         self._type_rules()
@@ -198,15 +243,25 @@ class DraftForm(forms.Form):
             Design.model_validate(self._design())
         except ValidationError as error:
             for fault in error.errors():
-                name, places = str(fault["loc"][0]) if fault["loc"] else None, fault["loc"][1:]
-                place = f"At {' > '.join(map(str, places))}: " if places and name != "item_template" else ""
+                name, places = self._place_of(fault["loc"])
+                place = f"At {' > '.join(places)}: " if places and name != "item_template" else ""
                 if name not in wrong and (name or not wrong):
-                    self.add_error(name, f"{place}{fault['msg'].removeprefix('Value error, ')}.")
+                    self.add_error(name, f"{place}{sentence_of(fault)}")
+
+    def _place_of(self, loc: Sequence[str | int]) -> tuple[str | None, list[str]]:
+        """The field that a place in the design belongs to, and where in it, counted from 1."""
+        if not loc:
+            return None, []
+        parts = [str(part + 1) if isinstance(part, int) else part for part in loc]
+        if loc[0] != "relation":
+            return parts[0], parts[1:]
+        return next((name for name in RELATION if name == "_".join(parts[:2])), RELATION[0]), []
 
     def add_saved_meanwhile(self, saved: Mapping[str, Any]) -> None:
         """Name what somebody else has saved at each field that differs from what is in this valid form."""
-        theirs = DraftForm(saved, project=self.project)
+        theirs = DraftForm(posted(DraftForm(initial=saved, project=self.project)), project=self.project)
         theirs.is_valid()
         mine = self.cleaned_data
         for name in [name for name in mine if name != "seen" and mine[name] != theirs.cleaned_data.get(name)]:
-            self.add_error(name, f"Somebody else saved here meanwhile: {theirs[name].value() or 'nothing'}")
+            value = theirs.cleaned_data[name] if isinstance(self.fields[name], RowsField) else theirs[name].value()
+            self.add_error(name, f"Somebody else saved here meanwhile: {json_text(value) or 'nothing'}")

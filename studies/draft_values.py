@@ -2,12 +2,13 @@
 
 import json
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from materials.field_lines import write_field_lines
 from studies.design_lines import write_groups, write_names, write_numbers, write_quotas, write_screening
 from studies.models import Study
+from studies.question_lines import write_close
 
 LONGEST_LINE = 100  # of JSON, which is indented where it is longer
 
@@ -25,20 +26,38 @@ def form_values(study: Study) -> dict[str, Any]:
         "quotas": write_quotas,
     }
     values: dict[str, Any] = {"language": "en", "seed": 0, "attention_limit": 1} | {
-        name: lines[name](value) if name in lines else json_text(value) for name, value in design.items()
+        name: lines[name](value) if name in lines else value for name, value in design.items()
     }
-    return values | {
-        "name": study.name,
-        "dataset": study.dataset_id,
-        "instrument": study.instrument_id,
-        "platform": study.platform,
-        "item_template": write_field_lines(design["item_template"]["item_fields"]),
-        "demographics": json_text(study.demographics),
-        "translations": json_text(study.translations),
-        "filters": json_text(study.filters),
-        **study.texts,
-        **{f"code_{outcome}": code for outcome, code in study.completion_codes.items()},
-    }
+    return (
+        values
+        | _relation(design.get("relation") or {})
+        | _comprehension(design.get("comprehension"))
+        | {
+            "name": study.name,
+            "dataset": study.dataset_id,
+            "instrument": study.instrument_id,
+            "platform": study.platform,
+            "item_template": write_field_lines(design["item_template"]["item_fields"]),
+            "demographics": study.demographics,
+            "translations": json_text(study.translations),
+            "filters": study.filters,
+            **study.texts,
+            **{f"code_{outcome}": code for outcome, code in study.completion_codes.items()},
+        }
+    )
+
+
+def _relation(relation: Mapping[str, Any]) -> dict[str, Any]:
+    return {f"relation_{name}": write_close(value) if name == "close" else value for name, value in relation.items()}
+
+
+def _comprehension(check: Mapping[str, Any] | None) -> dict[str, Any]:
+    if not check:
+        return {}
+    checks = [
+        {"question": question, "expected": check["expected"][question["code"]]} for question in check["questions"]
+    ]
+    return {"comprehension": checks, "tries": check.get("tries", 2)}
 
 
 def json_text(value: Any) -> Any:

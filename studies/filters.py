@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import mean, stdev
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -174,6 +174,7 @@ Filter = Annotated[
     Completed | PlatformId | PlatformFinished | Attention | Duplicates | Suspicious | TooFast | StraightLining,
     Field(discriminator="kind"),
 ]
+FILTERS: Mapping[str, Any] = {model.model_fields["kind"].default: model for model in get_args(get_args(Filter)[0])}
 _FILTERS: TypeAdapter[tuple[Filter, ...]] = TypeAdapter(tuple[Filter, ...])
 DEFAULT_FILTERS: tuple[Filter, ...] = (
     Completed(),

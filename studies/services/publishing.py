@@ -63,7 +63,7 @@ def create_study(
         demographics=list(demographics),
         completion_codes=dict(completion_codes or {}),
         translations=dict(translations or {}),
-        filters=list(filters) if filters is not None else [entry.model_dump(mode="json") for entry in DEFAULT_FILTERS],
+        filters=list(filters) if filters is not None else [{"kind": entry.kind} for entry in DEFAULT_FILTERS],
         platform=platform,
     )
     audit(project=project, user=by, action="study created", study=study.pk, name=str(study))

@@ -6,12 +6,23 @@ from hashlib import sha256
 import pytest
 from django.db import IntegrityError, transaction
 
+from studies.design_rows import FactorRow
+from studies.draft_form import DraftForm
 from studies.draft_values import form_values
 from studies.models import Preregistration, Session, Study
+from studies.question_rows import QuestionRow
+from studies.rows import posted
 from studies.services import change_draft, draft_digest, enter_pilot, file_of, open_study, preregister
 from tests.studies.conftest import CODES, DESIGN, KNOWS
 
 pytestmark = pytest.mark.django_db
+
+
+def added(name, row, entry):
+    """What is posted for a list with this one entry."""
+    return {f"{name}-count": "1"} | posted(row(initial=row.values_of(entry), prefix=f"{name}-0"))
+
+
 RICH = {
     "groups": [["personal", "norm"], ["importance", "why"]],
     "asked_on": {"why": 2},
@@ -30,8 +41,8 @@ def editor(researcher, client_as):
     client = client_as(researcher)
 
     def send(study, *, seen="", **typed):
-        values = form_values(study) | {"seen": seen or draft_digest(study)} | typed
-        return client.post(address(study, "edit/"), {name: value for name, value in values.items() if value})
+        form = DraftForm(initial=form_values(study) | {"seen": seen or draft_digest(study)}, project=study.project)
+        return client.post(address(study, "edit/"), posted(form) | typed)
 
     return send
 
@@ -63,23 +74,36 @@ def test_a_save_that_changes_nothing_keeps_every_part_of_a_rich_design(draft, ed
 
 
 @pytest.mark.parametrize(
-    ("field", "typed", "sentence"),
+    ("typed", "sentence"),
     [
-        ("factors", '[{"name": "f", "levels": [{"code": "a"}]}]', "At 0 &gt; levels"),
-        ("factors", "[{", "Line 1, column 3: this is not JSON"),
-        ("asked_on", "why: often", "“why: often” should end with a whole number."),
-        ("asked_on", "why: 9", "asked_on why must be 1 to 3"),
-        ("quotas", "Brazil: 40", "write it as “country = India: 40”"),
-        ("demographics", '[{"kind": "choice", "code": "x", "text": "X?"}]', "options"),
-        ("translations", '{"es": {"texts": {"titel": "T"}}}', "a study has no text titel"),
-        ("filters", '[{"kind": "mood"}]', "Filters, at 1"),
-        ("contact", "a\x00b", "Null characters"),
-        ("factors", '[{"name": "f", "levels": [{"code": "a", "text": "\\u0000"}, {"code": "b"}]}]', "NUL"),
+        (added("factors", FactorRow, {"name": "f", "levels": [{"code": "a"}]}), "Factor 1, Levels: Give at least 2."),
+        (
+            added("factors", FactorRow, {"name": "f", "levels": [{"code": "a"}, {"code": "é"}]}),
+            "Factor 1, Levels: Level 2, Code",
+        ),
+        (
+            added("factors", FactorRow, {"name": "f", "levels": [{"code": "a", "text": "a\x00"}, {"code": "b"}]}),
+            "Null characters",
+        ),
+        ({"asked_on": "why: often"}, "“why: often” should end with a whole number."),
+        ({"asked_on": "why: 9"}, "asked_on why must be 1 to 3"),
+        ({"quotas": "Brazil: 40"}, "write it as “country = India: 40”"),
+        ({"demographics-0-options": "one"}, "Question 1, Answers: Give at least 2."),
+        ({"demographics-0-options": "Côte d’Ivoire"}, "needs a code before its text"),
+        ({"demographics-0-code": "age_group"}, "question code age_group is used twice"),
+        ({"demographics-0-show_if": "later: yes"}, "depends on later, which is not asked before it"),
+        ({"attention_checks-0-expected": "purple"}, "The expected answer is not allowed"),
+        ({"relation_attribute": "country"}, "Relation: field of the item"),
+        ({"translations": '{"es": {"texts": {"titel": "T"}}}'}, "a study has no text titel"),
+        ({"translations": "[{"}, "Line 1, column 3: this is not JSON"),
+        ({"filters-0-kind": "mood"}, "mood is not one of the available choices"),
+        ({"filters-0-kind": "attention"}, "attention is there twice"),
+        ({"contact": "a\x00b"}, "Null characters"),
     ],
 )
-def test_a_fault_is_named_and_what_was_typed_stays(draft, editor, field, typed, sentence):
+def test_a_fault_is_named_and_what_was_typed_stays(draft, editor, typed, sentence):
     study = draft()
-    answer = editor(study, **{field: typed, "debrief": "Kept while refused."})
+    answer = editor(study, **typed, debrief="Kept while refused.")
     html = answer.content.decode()
     assert answer.status_code == 422
     assert sentence in html
@@ -89,8 +113,9 @@ def test_a_fault_is_named_and_what_was_typed_stays(draft, editor, field, typed, 
 
 def test_answers_by_number_stay_numbers_in_screening_and_quotas(draft, editor):
     study = draft()
-    asked = '[{"kind": "number", "code": "age", "text": "How old are you?", "integer": true}]'
-    assert editor(study, demographics=asked, screening="age: 18, 19", quotas="age = 18: 5").status_code == 302
+    asked = {"kind": "number", "code": "age", "text": "How old are you?", "integer": True}
+    typed = added("demographics", QuestionRow, asked) | {"screening": "age: 18, 19", "quotas": "age = 18: 5"}
+    assert editor(study, **typed).status_code == 302
     design = Study.objects.get().parsed_design
     assert design.screening[0].allowed == (18, 19)
     assert design.quotas[0].attributes == {"age": 18}
