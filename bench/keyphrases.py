@@ -39,7 +39,8 @@ def measure(n: int) -> Parts:
         seconds.append(time.process_time() - started)
     words = median(len(text.split()) for text in texts)
     rate = n / sum(seconds)
-    line = f"{n} articles of {words:.0f} words (median), {1000 * median(seconds):.0f} ms each, slowest {max(seconds):.2f} s"
+    each = f"{1000 * median(seconds):.0f} ms each, slowest {max(seconds):.2f} s"
+    line = f"{n} articles of {words:.0f} words (median), {each}"
     yield "keyphrases", Part(line, (Target("articles a second of a core", rate, LEAST_A_SECOND, at_least=True),))
 
 

@@ -1,21 +1,12 @@
 """Which posts belong to the corpus: of the year, on the topic, in English, discussed, and about a news article."""
 
 from collections.abc import Collection
-from hashlib import sha256
-from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from protocols.care.addresses import links_to_news
 from protocols.care.language import language_of
-from protocols.care.reading import Article, Post
+from protocols.care.reading import Post
 
 QUERY_WORDS = ("coronavirus", "covid")
-NOT_NEWS = (
-    "reddit.com", "redd.it", "redditmedia.com", "imgur.com", "youtube.com", "youtu.be", "vimeo.com", "twitter.com",
-    "t.co", "x.com", "facebook.com", "instagram.com", "tiktok.com", "twitch.tv", "gfycat.com", "giphy.com",
-    "discord.gg", "change.org", "gofundme.com",
-)  # fmt: skip
-MEDIA_ENDINGS = (".jpg", ".jpeg", ".png", ".gif", ".gifv", ".webp", ".svg", ".mp4", ".webm", ".mov", ".mp3", ".pdf")
-_TRACKING = ("fbclid", "gclid", "igshid", "mc_cid", "mc_eid", "cmpid", "ocid", "ref", "ref_src", "smid", "s_cid")
-_LONGEST_ID = 200
 
 OTHER_YEAR = "not of the year"
 OFF_TOPIC = "none of the query words in title or text"
@@ -25,90 +16,33 @@ NO_NEWS = "no link to a news article"
 NO_ARTICLE = "the article’s text was not given"
 
 
-def canonical_url(url: str) -> str:
-    """The address by which articles are told apart: host and path in one form, without scheme, fragment and tracking.
-
-    "" for what is no web address.
-
-    >>> canonical_url("https://www.Example.org/a/?utm_source=x&id=2#top")
-    'example.org/a?id=2'
-    """
-    try:
-        parts = urlsplit(url.strip())
-        host = (parts.hostname or "").lower()
-    except ValueError:
-        return ""
-    if parts.scheme.lower() not in ("http", "https") or "." not in host:
-        return ""
-    for prefix in ("www.", "m.", "amp."):
-        host = host.removeprefix(prefix)
-    kept = [(name, value) for name, value in parse_qsl(parts.query, keep_blank_values=True) if not _tracks(name)]
-    query = f"?{urlencode(sorted(kept))}" if kept else ""
-    return f"{host}{parts.path.rstrip('/')}{query}"
-
-
-def article_id(url: str) -> str:
-    """The canonical address as an id; a long one ends with a digest.
-
-    >>> len(article_id("https://example.org/" + "a" * 500))
-    200
-    """
-    address = canonical_url(url)
-    if len(address) <= _LONGEST_ID:
-        return address
-    return f"{address[: _LONGEST_ID - 17]}~{sha256(address.encode()).hexdigest()[:16]}"
-
-
-def links_to_news(url: str, *, hosts: Collection[str] = ()) -> bool:
-    """Whether the address is a web page on none of the hosts in NOT_NEWS and, where `hosts` are given, on one of them.
-
-    >>> links_to_news("https://i.redd.it/x"), links_to_news("https://example.org/news/1")
-    (False, True)
-    """
-    address = canonical_url(url)
-    host, _, path = address.partition("/")
-    if not address or path.lower().partition("?")[0].endswith(MEDIA_ENDINGS) or _among(host, NOT_NEWS):
-        return False
-    return not hosts or _among(host, hosts)
-
-
 def why_left_out(
     post: Post,
-    article: Article | None,
     *,
+    article_language: str | None,
     year: int,
-    words: Collection[str] = QUERY_WORDS,
+    words: Collection[str],
     least_comments: int,
-    hosts: Collection[str] = (),
+    hosts: Collection[str],
 ) -> str:
     """Why the post is not of the corpus, in one of the phrases above, the first that applies; "" where it is.
 
-    `article` is the one it links to, where its text was given. Source: CARE, section 3; PIPELINES 1.2.
+    `article_language`: of the article it links to; None where that was not given, and the post's own words are looked
+    at. `hosts`: those of news; empty for all that are not known to be something else. Source: CARE, section 3;
+    PIPELINES 1.2.
     """
-    text = f"{post.title} {post.body}".lower()
+    text = f"{post.title} {post.body}"
+    language = article_language
+    if language is None:
+        language = language_of(text)[0] or "en"  # a title alone can be too short to tell
     if post.created_at.year != year:
         return OTHER_YEAR
-    if not any(word.lower() in text for word in words):
+    if not any(word.lower() in text.lower() for word in words):
         return OFF_TOPIC
-    if not _english(post, article):
+    if not language.lower().startswith("en"):
         return NOT_ENGLISH
     if post.n_comments < least_comments:
         return FEW_COMMENTS
     if not links_to_news(post.url, hosts=hosts):
         return NO_NEWS
-    return "" if article else NO_ARTICLE
-
-
-def _english(post: Post, article: Article | None) -> bool:
-    if article and article.language:
-        return article.language.lower().startswith("en")
-    language, _ = language_of(f"{post.title} {article.text if article else post.body}")
-    return language == "en" or not (language or article)  # a title alone can be too short to tell
-
-
-def _tracks(name: str) -> bool:
-    return name.lower().startswith("utm_") or name.lower() in _TRACKING
-
-
-def _among(host: str, hosts: Collection[str]) -> bool:
-    return any(host == other or host.endswith(f".{other}") for other in hosts)
+    return "" if article_language is not None else NO_ARTICLE

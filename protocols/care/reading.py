@@ -12,6 +12,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 from materials.reading_faults import Fault
 from materials.reading_plan import Source
 from materials.reading_text import json_line_rows
+from protocols.care.addresses import article_id
 
 _WORDS = {
     "missing": "it is missing",
@@ -28,8 +29,8 @@ class _Row(BaseModel):
 
     @property
     def content(self) -> dict[str, Any]:
-        """The fields of an item."""
-        return self.model_dump(mode="json")
+        """The fields of an item, whose id stands beside them."""
+        return self.model_dump(mode="json", exclude={"id"})
 
 
 class Post(_Row):
@@ -78,11 +79,24 @@ class Comment(_Row):
 
 
 class Article(_Row):
-    url: str = Field(min_length=1)
+    """`id`: the canonical address."""
+
+    url: str
     title: str
     text: str = Field(min_length=1)
     published_at: str = ""
     language: str = ""
+
+    @field_validator("url")
+    @classmethod
+    def _address(cls, value: str) -> str:
+        if not article_id(value):
+            raise ValueError("give a web address that begins with http:// or https://")
+        return value
+
+    @property
+    def id(self) -> str:
+        return article_id(self.url)
 
 
 def read_posts(file: IO[bytes]) -> Iterator[tuple[int, Post] | Fault]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from protocols.care import corpus
+from protocols.care import addresses, corpus
 from protocols.care.communities import scope
 from protocols.care.language import language_of
 from protocols.care.reactions import choose_reactions
@@ -20,9 +20,10 @@ def rows(read, name: str) -> list:
 
 
 def test_the_shipped_posts_are_left_out_once_for_each_reason():
-    articles = {corpus.article_id(article.url): article for article in rows(read_articles, "articles.jsonl")}
+    languages = {article.id: language_of(article.text)[0] for article in rows(read_articles, "articles.jsonl")}
+    rules = {"year": 2020, "words": corpus.QUERY_WORDS, "least_comments": 10, "hosts": ()}
     reasons = Counter(
-        corpus.why_left_out(post, articles.get(corpus.article_id(post.url)), year=2020, least_comments=10)
+        corpus.why_left_out(post, article_language=languages.get(addresses.article_id(post.url)), **rules)
         for post in rows(read_posts, "posts.jsonl")
     )
     phrases = ("OTHER_YEAR", "OFF_TOPIC", "NOT_ENGLISH", "FEW_COMMENTS", "NO_NEWS", "NO_ARTICLE")
@@ -62,19 +63,19 @@ def test_equal_up_votes_go_by_time_and_then_by_id():
     ],
 )
 def test_addresses_of_one_article_are_one(one, other):
-    assert corpus.canonical_url(one) == corpus.canonical_url(other) != ""
+    assert addresses.canonical_url(one) == addresses.canonical_url(other) != ""
 
 
 @pytest.mark.parametrize(
     "url", ["", "reddit", "/r/a/b", "ftp://a.example/x", "https://old.reddit.com/r/a", "https://a.example/p.JPG?x=1"]
 )
 def test_what_is_no_news_page(url):
-    assert not corpus.links_to_news(url)
+    assert not addresses.links_to_news(url)
 
 
 def test_a_list_of_news_hosts_decides_where_it_is_given():
-    assert corpus.links_to_news("https://edition.news.example/a", hosts=["news.example"])
-    assert not corpus.links_to_news("https://othernews.example/a", hosts=["news.example"])
+    assert addresses.links_to_news("https://edition.news.example/a", hosts=["news.example"])
+    assert not addresses.links_to_news("https://othernews.example/a", hosts=["news.example"])
 
 
 def test_all_shipped_articles_but_the_german_one_are_english():

@@ -6,8 +6,9 @@ import pytest
 
 from llm.rendering import render_messages
 from materials.questions import parse_questions
+from protocols.asking import PromptFiles
 from protocols.care.pilot import ARCHITECTURES, SetUp, best, representative, score
-from protocols.care.prompts import prompt_texts
+from protocols.care.prompts import FOLDER
 from protocols.care.tones import SHIPPED, ToneListError, read_tones, tone_question
 
 POST = {
@@ -24,9 +25,14 @@ INFORMED = {
 }
 
 
+def rendered(name: str, variables: dict) -> list[dict[str, str]]:
+    files = PromptFiles(FOLDER, name)
+    return render_messages(files.text("system"), files.text("user"), variables)
+
+
 def simulated(setting: str) -> list[dict[str, str]]:
     variables = {"item": POST, "condition": {"setting": INFORMED[setting]}, "questions": [], "answer_format": "JSON."}
-    return render_messages(**prompt_texts("simulation"), variables=variables)
+    return rendered("simulation", variables)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +64,7 @@ def test_the_set_ups_show_more_and_more_of_the_tones():
         "questions": [{"text": question.text, "options": options}],
         "answer_format": "JSON.",
     }
-    texts = [str(render_messages(**prompt_texts(f"tone_{name}"), variables=variables)) for name in ARCHITECTURES]
+    texts = [str(rendered(f"tone_{name}", variables)) for name in ARCHITECTURES]
     assert all(tone.name in text for tone in tones for text in texts)
     assert [tones[0].definition in text for text in texts] == [False, True, True]
     assert [tones[0].example in text for text in texts] == [False, False, True]

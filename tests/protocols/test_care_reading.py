@@ -19,7 +19,7 @@ def file(*rows) -> BytesIO:
 def test_fields_of_the_dumps_are_read_and_others_left_out():
     ((row, post),) = read_posts(file(POST | {"gilded": 0}))
     assert (row, post.community, post.n_comments, post.body) == (1, "c", 3, "")
-    assert Post.model_validate(post.content) == post
+    assert Post.model_validate(post.content | {"id": "p"}) == post
     ((_, reply),) = read_comments(file(COMMENT))
     assert (reply.post, reply.parent, reply.score) == ("p", "b", -2)
     ((_, top),) = read_comments(file(COMMENT | {"parent_id": "t3_p"}))
@@ -37,6 +37,7 @@ def test_fields_of_the_dumps_are_read_and_others_left_out():
         (read_comments, COMMENT | {"score": None}, "score", "a whole number is needed here."),
         (read_comments, COMMENT | {"body": 7}, "body", "a text is needed here."),
         (read_articles, {"url": "https://a.example", "title": "T", "text": ""}, "text", "it is empty."),
+        (read_articles, {"url": "a.example", "title": "T", "text": "t"}, "url", "give a web address"),
         (read_posts, b'{"title": "\xff"}', "", "0xff is not UTF-8"),
     ],
 )

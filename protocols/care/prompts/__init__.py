@@ -9,15 +9,4 @@ the community, as a list that is empty for the blind setting.
 
 from pathlib import Path
 
-_FOLDER = Path(__file__).parent
-_ROLES = ("system", "user")
-
-
-def prompt_files(name: str, version: int = 1) -> tuple[Path, ...]:
-    """The files of the prompt's system and user text."""
-    return tuple(_FOLDER / f"{name}.v{version}.{role}.jinja" for role in _ROLES)
-
-
-def prompt_texts(name: str, version: int = 1) -> dict[str, str]:
-    """The prompt's texts by role; raises FileNotFoundError where there is none."""
-    return dict(zip(_ROLES, (path.read_text(encoding="utf-8") for path in prompt_files(name, version)), strict=True))
+FOLDER = Path(__file__).parent
