@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 import pandas as pd
-from django.db.models import Count, Expression, F, QuerySet
+from django.db.models import Count, Expression, F, QuerySet, Value
 
 from evaluation.parameters import ComparedParameters
 from evaluation.selection import Selection
@@ -33,6 +33,19 @@ def group(rows: QuerySet, columns: Mapping[str, Expression | F], **aggregates: E
     keys = {f"column_{place}": column for place, column in enumerate(columns.values())}
     counted = rows.annotate(**keys).values_list(*keys).annotate(**aggregates).order_by(*keys)
     return pd.DataFrame.from_records(list(counted), columns=[*columns, *aggregates])
+
+
+def text_column(name: str | None, *, item: str = "item__") -> Expression:
+    """What a column of an export holds, as text: `cond_` a factor, `attr_` an attribute of who answered, `item_` a
+    field.
+
+    The empty string where there is none, and everywhere for None. `item` is the way to the items.
+    """
+    if name is None:
+        return Value("")
+    kind, _, of = name.partition("_")
+    places = {"cond": "condition__factors", "attr": "respondent__attributes", "item": f"{item}content"}
+    return text_of(places[kind], of)
 
 
 def columns_named(*names: str) -> dict[str, Expression | F]:

@@ -1,11 +1,12 @@
 """What the forms of all kinds of reports have in common."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
 
 from evaluation.parameters import ComparedParameters
-from evaluation.selection import model_names
+from evaluation.selection import columns, model_names
 from projects.models import Project
 
 _DEFAULTS = ComparedParameters.model_fields
@@ -66,6 +67,11 @@ class ReportForm(forms.Form):
         return {name: value for name, value in self.cleaned_data.items() if name != "title"}
 
 
+def optional_column(**options: Any) -> forms.TypedChoiceField:
+    """A field for the name of a column, or None."""
+    return forms.TypedChoiceField(required=False, empty_value=None, **options)
+
+
 class ComparedForm(ReportForm):
     """For kinds with answers of people beside those of models. Parameters that need a decision have no default."""
 
@@ -97,7 +103,12 @@ class ComparedForm(ReportForm):
         self._offer("dataset", list(project.datasets.values_list("slug", "name")))
         self._offer("instrument", list(instruments.items()))
         self._offer("models", [(name, name) for name in model_names(project)])
+        self._columns = columns(project)
         self._questions = [question for i in project.instruments.all() for question in i.questionnaire.questions]
+
+    def _offer_columns(self, name: str, columns: Sequence[str]) -> None:
+        """Let one of these columns be chosen, or none."""
+        self._offer(name, [("", "None"), *((column, column) for column in columns)] if columns else [])
 
     def _codes(self, *kinds: str) -> list[tuple[str, str]]:
         """The codes of the project's questions of these kinds, to choose from."""

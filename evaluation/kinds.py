@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluation.answers import check_alignment
+from evaluation.judging_report.parameters import JudgingParameters
+from evaluation.judging_report.selecting import check_judging
 from evaluation.parameters import AlignmentParameters, ReportParameters
 from projects.models import Project
 
@@ -45,6 +47,17 @@ _ALL = (
         check=check_alignment,
         read="evaluation.frames.read_frames",
         sections="evaluation.sections.alignment_sections",
+    ),
+    Kind(
+        code="judging",
+        title="Judges of two responses",
+        says="How often do judges prefer the response that people prefer, does its place decide, and how do the "
+        "authors of the responses rank?",
+        parameters=JudgingParameters,
+        form="evaluation.forms_judging.JudgingForm",
+        check=check_judging,
+        read="evaluation.judging_report.frames.read_frames",
+        sections="evaluation.judging_report.sections.judging_sections",
     ),
 )
 KINDS: Mapping[str, Kind] = {kind.code: kind for kind in _ALL}

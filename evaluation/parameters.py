@@ -1,12 +1,17 @@
 """What a report is asked to compare; stored with it, seed included, so that it can be computed again."""
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 PersonKind = Literal["participant", "annotator"]
 People = Literal["all", "real", "simulated"]
 Sessions = Literal["completed", "passed", "all"]
+
+# Columns as exports name them: a factor of the condition, an attribute of the respondent, a field of the items.
+FactorColumn = Annotated[str, Field(pattern=r"^cond_.+$", max_length=200)]
+AskedColumn = Annotated[str, Field(pattern=r"^(cond|attr)_.+$", max_length=200)]
+ItemColumn = Annotated[str, Field(pattern=r"^item_.+$", max_length=200)]
 
 
 class ReportError(ValueError):

@@ -3,12 +3,16 @@
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from django.db.models import F, Func, QuerySet, TextField
+
 from evaluation.parameters import AlignmentParameters, ComparedParameters, ReportError
+from materials.fitting import field_names
 from materials.models import Dataset, Instrument
 from materials.questions import option_codes
 from projects.models import Project
 from responses.models import Respondent, RespondentKind
 
+P = TypeVar("P", bound=ComparedParameters)
 P_co = TypeVar("P_co", bound=ComparedParameters, covariant=True)
 
 
@@ -31,7 +35,7 @@ class Selection(Generic[P_co]):
             raise ReportError(f"{self.instruments[0]} has no question {code}; it has {known}.") from None
 
 
-def select(project: Project, parameters: P_co, questions: tuple[str, ...]) -> Selection[P_co]:
+def select(project: Project, parameters: P, questions: tuple[str, ...]) -> Selection[P]:
     """Find what the parameters name in the project; raises ReportError when something is not there."""
     dataset = project.datasets.filter(slug=parameters.dataset).first()
     if dataset is None:
@@ -67,3 +71,19 @@ def model_names(project: Project) -> list[str]:
     models = Respondent.objects.filter(project=project, kind=RespondentKind.MODEL)
     names = models.values_list("attributes__model", flat=True).order_by("attributes__model").distinct()
     return [name for name in names if name]
+
+
+def columns(project: Project) -> dict[str, list[str]]:
+    """The columns by which answers of models can be told apart, as exports name them, by `cond`, `attr` and `item`."""
+    models = project.respondents.filter(kind=RespondentKind.MODEL)
+    fields = dict.fromkeys(field for dataset in project.datasets.all() for field in field_names(dataset))
+    return {
+        "cond": [f"cond_{name}" for name in _keys(project.conditions.all(), "factors")],
+        "attr": [f"attr_{name}" for name in _keys(models, "attributes")],
+        "item": [f"item_{name}" for name in fields],
+    }
+
+
+def _keys(rows: QuerySet[Any], path: str) -> list[str]:
+    keys = Func(F(path), function="jsonb_object_keys", output_field=TextField())
+    return sorted(set(rows.annotate(found=keys).values_list("found", flat=True).distinct()))

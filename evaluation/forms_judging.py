@@ -1,0 +1,54 @@
+"""The form that asks for a report on judges."""
+
+from typing import Any
+
+from django import forms
+
+from evaluation.forms import ComparedForm, optional_column
+from projects.models import Project
+
+
+class JudgingForm(ComparedForm):
+    """Which question compares, whose labels are right, and where the items say topic and authors."""
+
+    field_order = (
+        *("title", "dataset", "instrument", "question", "preferences", "person", "topic"),
+        *("first_author", "second_author", "reference"),
+    )
+
+    question = forms.ChoiceField(help_text="The question that asks which of two responses is better.")
+    preferences = optional_column(
+        label="Preferences that vote",
+        help_text="The factor of the condition whose levels are preferences: under how many a judge saw a pair, so "
+        "many votes it has.",
+    )
+    person = optional_column(
+        label="Where the person is named",
+        help_text="The factor or persona attribute that names whose judgment it should be, by the key of the "
+        "respondent, such as annotator:5, or what stands behind the colon. Right is then what that person chose; "
+        "otherwise what most people chose.",
+    )
+    topic = optional_column(help_text="The items' field with the topic, for accuracy by topic.")
+    first_author = optional_column(
+        label="Author of the first response",
+        help_text="The items' field that says which model wrote the first response; with both authors there is a "
+        "ranking.",
+    )
+    second_author = optional_column(label="Author of the second response")
+    reference = forms.CharField(
+        label="Reference ranking",
+        required=False,
+        help_text="Authors with commas, the best first. Without it judges are compared with the people's ranking.",
+    )
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, project=project, **kwargs)
+        self._offer("question", self._codes("pairwise"))
+        self._offer_columns("preferences", self._columns["cond"])
+        self._offer_columns("person", self._columns["cond"] + self._columns["attr"])
+        for name in ("topic", "first_author", "second_author"):
+            self._offer_columns(name, self._columns["item"])
+        self.fields["kinds"].initial = ["annotator"]
+
+    def clean_reference(self) -> list[str]:
+        return [name.strip() for name in self.cleaned_data["reference"].split(",") if name.strip()]

@@ -1,0 +1,175 @@
+"""How the authors of the responses rank, by the people and by each judge."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from evaluation.figures import COOL_SHADES, WARM_SHADES, Mark, heat_map
+from evaluation.judging_report.judgments import Judging, battles, battles_of_people
+from evaluation.metrics.ranking import (
+    bradley_terry,
+    mean_win_rates,
+    pairwise_order_agreement,
+    pooled_win_rates,
+    rank_correlation,
+    win_rates,
+)
+from evaluation.metrics.result import Estimate
+from evaluation.sections.shape import Column, Figure, Row, Section, Table, estimate_cell, two_decimals
+
+AUTHORS = (
+    Column("author", "Author", "name"),
+    Column("battles", "Battles", "count", "n"),
+    Column("mean", "Mean win rate", "estimate", "0 to 1"),
+    Column("pooled", "Share of battles won", "estimate", "0 to 1"),
+    Column("strength", "Bradley-Terry", "estimate", "log-strength"),
+)
+AGREEMENT = (
+    Column("who", "Who", "name"),
+    Column("battles", "Battles", "count", "n"),
+    Column("kendall", "Kendall’s τ", "estimate", "−1 to 1"),
+    Column("spearman", "Spearman’s ρ", "estimate", "−1 to 1"),
+    Column("order", "Pairs in the same order", "estimate", "0 to 1"),
+)
+PEOPLE, TOTAL = "People", "Mean"
+
+
+@dataclass(frozen=True, slots=True)
+class Fought:
+    """Somebody's choices as battles between authors."""
+
+    name: str
+    code: str
+    marks: tuple[Mark, ...]
+    battles: pd.DataFrame
+
+    @property
+    def people(self) -> bool:
+        return self.code == "people"
+
+
+def ranking(judging: Judging) -> Section | None:
+    """None when the items do not say who wrote the responses."""
+    fought = [side for side in _sides(judging) if len(side.battles)]
+    if not fought:
+        return None
+    authors, reference = _order(judging, fought), judging.parameters.reference
+    by_people = not reference and fought[0].people
+    compared = reference or (tuple(mean_win_rates(fought[0].battles).index) if by_people else ())
+    tables = [_authors(side, authors) for side in fought]
+    if rows := [_agreement(side, compared) for side in fought if compared and not (by_people and side.people)]:
+        against = "the people's mean win rates" if by_people else f"the reference: {', '.join(reference)}"
+        caption = f"Against the ranking by {against}." if by_people else f"Against {against}."
+        tables.append(Table("ranking_agreement", "Agreement of rankings", caption, AGREEMENT, tuple(rows)))
+    return Section(
+        code="ranking",
+        title="How the authors rank",
+        paragraphs=(
+            "Each choice is a battle between the two authors of a pair; a tie is half a win for each. The mean win "
+            "rate weighs opponents alike, however often they were met. A ranking by few pairs changes easily with "
+            "others.",
+            "Bradley-Terry log-strengths have mean 0; brackets are 95 % Wald intervals, which take battles as "
+            "independent, although several are about one pair. There is no finite estimate unless each author won "
+            "against each other one directly or by way of others; where that is so, it is undefined here.",
+        ),
+        tables=tuple(tables),
+        figures=tuple(_figure(judging, side, authors) for side in fought),
+    )
+
+
+def _sides(judging: Judging) -> list[Fought]:
+    people = battles_of_people(judging.chosen, judging.items)
+    found = [Fought(PEOPLE, "people", judging.who.people_marks, people)]
+    return found + [
+        Fought(judging.label(judge), f"judge_{number}", (judge.mark,), battles(judging.of(judge), judging.items))
+        for number, judge in enumerate(judging.judges, start=1)
+    ]
+
+
+def _order(judging: Judging, fought: Sequence[Fought]) -> list[str]:
+    """The authors as the reference ranks them, those it lacks behind, by the mean win rates of who comes first."""
+    ranked = dict.fromkeys(judging.parameters.reference)
+    ranked |= dict.fromkeys(author for side in fought for author in mean_win_rates(side.battles).index)
+    met = {author for side in fought for author in (*side.battles["left"], *side.battles["right"])}
+    return [author for author in ranked if author in met]
+
+
+def _authors(side: Fought, authors: Sequence[str]) -> Table:
+    means, pooled = mean_win_rates(side.battles), pooled_win_rates(side.battles)
+    strengths = bradley_terry(side.battles)
+    met = pd.concat([side.battles["left"], side.battles["right"]]).value_counts()
+
+    def row(author: str) -> Row:
+        n = int(met[author])
+        value, low, high = (float(strengths.table[name][author]) for name in ("strength", "low", "high"))
+        strength = Estimate(value, n, low, high, strengths.reason)
+        return Row(
+            cells={
+                "author": author,
+                "battles": n,
+                "mean": estimate_cell(Estimate(means[author], n)),
+                "pooled": estimate_cell(Estimate(pooled[author], n)),
+                "strength": estimate_cell(strength),
+            },
+            marks=side.marks,
+        )
+
+    return Table(
+        f"ranking_{side.code}",
+        f"Authors by {'the people' if side.people else side.name}",
+        "In the order of the mean win rate.",
+        AUTHORS,
+        tuple(row(author) for author in means.index if author in authors),
+    )
+
+
+def _agreement(side: Fought, reference: Sequence[str]) -> Row:
+    ranked = list(reference)
+    return Row(
+        cells={
+            "who": side.name,
+            "battles": len(side.battles),
+            "kendall": estimate_cell(rank_correlation(side.battles, reference=ranked, method="kendall")),
+            "spearman": estimate_cell(rank_correlation(side.battles, reference=ranked, method="spearman")),
+            "order": estimate_cell(pairwise_order_agreement(side.battles, reference=ranked)),
+        },
+        marks=side.marks,
+    )
+
+
+def _figure(judging: Judging, side: Fought, authors: Sequence[str]) -> Figure:
+    rates, means = win_rates(side.battles), mean_win_rates(side.battles)
+    met = side.battles.groupby(["left", "right"]).size()
+    marked = judging.who.marked(*side.marks)
+
+    def cell(winner: str, loser: str) -> dict[str, Any]:
+        n = int(met.get((winner, loser), 0) + met.get((loser, winner), 0))
+        return _cell(winner, loser, float(rates[loser][winner]) if n else None, n) | marked
+
+    present = [author for author in authors if author in means.index]
+    cells = [cell(winner, loser) for winner in present for loser in present]
+    cells += [_cell(author, TOTAL, float(means[author]), len(present) - 1) | marked for author in present]
+    who = "the people" if side.people else side.name
+    return Figure(
+        code=f"wins_{side.code}",
+        title=f"How often authors win against each other: {who}",
+        caption=f"Share of battles that the author of the row won against that of the column, a tie as half; the last "
+        f"column is the mean over opponents. {judging.who.legend if side.people else ''}".strip(),
+        source=judging.source,
+        spec=heat_map(
+            cells,
+            across=[*present, TOTAL],
+            down=present,
+            titles=("Against", "Wins"),
+            domain=(0, 1),
+            colours=WARM_SHADES if side.people else COOL_SHADES,
+            caution=judging.who.caution,
+        ),
+    )
+
+
+def _cell(winner: str, against: str, value: float | None, n: int) -> dict[str, Any]:
+    label = "" if value is None else two_decimals(value)
+    return {"down": winner, "across": against, "value": value, "low": None, "high": None, "n": n, "label": label}
