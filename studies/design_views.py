@@ -28,7 +28,7 @@ from studies.services import (
     draft_digest,
     file_of,
 )
-from studies.services.publishing import find_problems
+from studies.services.publishing import design_problems, find_problems
 from studies.translating import missing_places
 from studies.version_changes import changes_of
 
@@ -56,13 +56,13 @@ def study_new(request: MemberRequest, project: Project) -> HttpResponse:
 @require_POST
 @project_view(*MANAGERS)
 def study_from_file(request: MemberRequest, project: Project) -> HttpResponse:
-    """The study that a text describes, all or nothing; with a slug that is there, its next version."""
-    form = StudyFileForm(request.POST)
+    """The study that a file or a text describes, all or nothing; with a slug that is there, its next version."""
+    form = StudyFileForm(request.POST, request.FILES)
     if form.is_valid():
         try:
-            study = create_study_from_file(project=project, data=form.cleaned_data["study"], by=request.user)
+            study = create_study_from_file(project=project, data=form.cleaned_data["data"], by=request.user)
         except StudyNotReadyError as error:
-            form.add_error("study", error.problems)
+            form.add_error(form.source, error.problems)
         else:
             messages.success(request, f"{study} is made. Nobody can enter before you open it.")
             return redirect("study", slug=project.slug, pk=study.pk)
@@ -174,6 +174,7 @@ def study_design(request: MemberRequest, project: Project, pk: int) -> HttpRespo
         "study": study,
         "may_manage": may_manage,
         "problems": list(find_problems(study)) if study.status == Study.Status.DRAFT else [],
+        "faults": list(design_problems(study)) if study.status == Study.Status.DRAFT else [],
         "pilot_link": request.build_absolute_uri(pilot_path(study)) if may_manage else "",
         "records": study.preregistrations.select_related("made_by"),
         "changes": list(changes_of(study)),

@@ -9,6 +9,8 @@ from projects.models import Project
 from studies.form_fields import JsonField, MarkdownField
 from studies.models import Study
 
+LARGEST_FILE = 2_000_000  # bytes
+
 
 def offer_materials(form: forms.Form, project: Project) -> None:
     """Let people choose among the project's datasets and instruments."""
@@ -32,15 +34,35 @@ class NewStudyForm(forms.Form):
 
 
 class StudyFileForm(forms.Form):
-    """`study` is cleaned to the data of the file."""
+    """`cleaned_data["data"]` is what the file holds, or else the text; `source` is the field it came in."""
 
-    study = JsonField(
-        {},
-        rows=12,
-        required=True,
-        label="The file's text",
-        help_text="JSON as “Download as a file” on a study's page gives it.",
+    file = forms.FileField(
+        required=False,
+        label="File",
+        help_text="JSON as “Download as a file” on a study's page gives it, at most 2 MB.",
     )
+    study = JsonField(None, rows=6, label="Or its text")
+
+    @property
+    def source(self) -> str:
+        return "file" if self.cleaned_data.get("file") else "study"
+
+    def clean_file(self) -> Any:
+        file = self.cleaned_data["file"]
+        if not file:
+            return None
+        if file.size > LARGEST_FILE:
+            raise forms.ValidationError("The file is larger than 2 MB, so it is no study's: choose another.")
+        try:
+            return self.fields["study"].clean(file.read().decode("utf-8-sig"))
+        except UnicodeDecodeError as error:
+            raise forms.ValidationError("The file is no UTF-8 text: save it as UTF-8.") from error
+
+    def clean(self) -> dict[str, Any]:
+        data = self.cleaned_data.get("file") or self.cleaned_data.get("study")
+        if not data and not self.errors:
+            self.add_error("file", "Choose a study's file, or paste its text.")
+        return self.cleaned_data | {"data": data}
 
 
 class PreregistrationForm(forms.Form):

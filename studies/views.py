@@ -23,7 +23,7 @@ from studies.live import live_context
 from studies.models import Study
 from studies.pages import ScenarioPart, is_short, preview_fields, screen_context
 from studies.services import StudyNotReadyError, close_study, open_study, preview_screens
-from studies.services.publishing import find_problems
+from studies.services.publishing import design_problems, find_problems
 
 
 class HtmxRequest(MemberRequest):
@@ -45,15 +45,16 @@ def studies(request: MemberRequest, project: Project) -> HttpResponse:
 def study(request: HtmxRequest, project: Project, pk: int) -> HttpResponse:
     """The study; while people take part, htmx asks for how it stands every ten seconds."""
     found = _study(project, pk)
-    problems = list(find_problems(found)) if found.status == Study.Status.DRAFT else []
+    is_draft = found.status == Study.Status.DRAFT
     context: dict[str, Any] = {"project": project, "nav": "studies", "study": found}
-    if not problems:
+    if not is_draft:
         context |= live_context(found)
-    if request.htmx:
+    if request.htmx and not is_draft:
         return render(request, "studies/live.html", context)
     context |= {
         "may_manage": request.role in MANAGERS,
-        "problems": problems,
+        "problems": list(find_problems(found)) if is_draft else [],
+        "faults": list(design_problems(found)) if is_draft else [],
         "link": participant_link(request, found),
     }
     return render(request, "studies/study.html", context)

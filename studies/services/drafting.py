@@ -6,6 +6,7 @@ from django.db import transaction
 
 from materials.fitting import field_names, shown_fields
 from materials.models import Dataset, Instrument
+from materials.questions import span_fields, text_fields
 from materials.services import content_hash
 from projects.models import Project, User
 from projects.services import audit
@@ -46,13 +47,21 @@ def begin_study(
         texts={"title": name, "consent": CONSENT, "instructions": INSTRUCTIONS},
         design={
             "items_each": max(1, min(ITEMS_EACH, dataset.items.count())),
-            "item_template": {"item_fields": shown_fields(dataset) or field_names(dataset)},
+            "item_template": {"item_fields": _scenario_fields(dataset, instrument)},
             "minutes": MINUTES,
             "seed": 1,
         },
         platform=platform,
         by=by,
     )
+
+
+def _scenario_fields(dataset: Dataset, instrument: Instrument) -> list[str]:
+    """What there is to show of the items, without the texts that the questions offer as answers."""
+    questions = instrument.questionnaire.questions
+    offered = set(text_fields(questions)) - set(span_fields(questions))
+    fields = shown_fields(dataset) or field_names(dataset)
+    return [field for field in fields if field not in offered] or fields
 
 
 def draft_digest(study: Study) -> str:

@@ -9,7 +9,7 @@ from django.db.models import Max
 from projects.crypto import decrypt, encrypt, keyed_digest
 from studies.models import PlatformIdentity, PlatformSubmission, Screen, Session, Study
 from studies.services.places import follow_platform
-from studies.services.publishing import find_problems
+from studies.services.publishing import design_problems
 
 PLATFORM_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 NOT_IDS = {"undefined", "null", "none", "nan", "prolific_pid", "study_id", "session_id"}
@@ -61,7 +61,7 @@ def enter_without_platform(study: Study, *, token: str, simulated: bool = False)
 def enter_pilot(study: Study, *, token: str) -> Entered:
     """The session of somebody who tries the study out, a draft too if it is ready; `token` as without a platform."""
     digest = keyed_digest("pilot", study.key, token)
-    if study.status == Study.Status.DRAFT and any(find_problems(study)):
+    if study.status == Study.Status.DRAFT and any(design_problems(study)):
         raise StudyNotOpenError
     return _find(study, digest) or _begin(study, digest, simulated=False, pilot=True)
 

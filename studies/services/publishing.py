@@ -105,6 +105,16 @@ def close_study(*, study: Study, by: User | None) -> bool:
 
 def find_problems(study: Study) -> Iterator[str]:
     """A sentence for each thing that keeps the study from being opened."""
+    yield from design_problems(study)
+    if study.platform == Study.Platform.PROLIFIC:
+        try:
+            yield from _code_problems(study.completion_codes, study.parsed_design)
+        except DesignError:  # named above
+            return
+
+
+def design_problems(study: Study) -> Iterator[str]:
+    """Those that keep it from being tried out, too; who tries it out needs no completion code."""
     try:
         design, questions, _, _ = study.parsed_design, study.item_questions, study.parsed_texts, study.parsed_filters
         demographics = study.demographic_questions
@@ -122,8 +132,6 @@ def find_problems(study: Study) -> Iterator[str]:
     if len(set(languages)) < len(languages):
         yield f"The study is written in {design.language}, so it needs no translation to it: take that one out."
     yield from missing_words(study)
-    if study.platform == Study.Platform.PROLIFIC:
-        yield from _code_problems(study.completion_codes, design)
 
 
 def _item_problems(study: Study, questions: Sequence[Any]) -> Iterator[str]:

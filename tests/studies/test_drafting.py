@@ -4,6 +4,7 @@ import json
 from hashlib import sha256
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import IntegrityError, transaction
 
 from studies.design_rows import FactorRow
@@ -12,7 +13,15 @@ from studies.draft_values import form_values
 from studies.models import Preregistration, Session, Study
 from studies.question_rows import QuestionRow
 from studies.rows import posted
-from studies.services import change_draft, draft_digest, enter_pilot, file_of, open_study, preregister
+from studies.services import (
+    StudyNotReadyError,
+    change_draft,
+    draft_digest,
+    enter_pilot,
+    file_of,
+    open_study,
+    preregister,
+)
 from tests.studies.conftest import CODES, DESIGN, KNOWS
 
 pytestmark = pytest.mark.django_db
@@ -169,12 +178,40 @@ def test_an_open_study_is_not_edited_but_copied_once(study, editor, researcher, 
     assert "?pilot=" in html
 
 
-def test_a_download_makes_the_study_again(study, researcher, client_as):
+@pytest.mark.parametrize("field", ["file", "study"])
+def test_a_download_makes_the_study_again(study, researcher, client_as, field):
     client = client_as(researcher)
-    text = client.get(address(study, "file/")).content.decode()
-    answer = client.post(f"/p/{study.project.slug}/studies/new/file/", {"study": text})
+    text = client.get(address(study, "file/")).content
+    given = SimpleUploadedFile("study.json", text) if field == "file" else text.decode()
+    answer = client.post(f"/p/{study.project.slug}/studies/new/file/", {field: given})
     assert answer.status_code == 302
     assert file_of(Study.objects.get(version=2)) == json.loads(text)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "Choose a study&#x27;s file, or paste its text."),
+        (b"\xff\xfe", "The file is no UTF-8 text"),
+        (b"[1,", "this is not JSON"),
+        (b'{"name": "x"}', "At slug: it is missing"),
+        (b" " * 2_000_001, "larger than 2 MB"),
+    ],
+)
+def test_a_file_that_is_no_study_makes_nothing(project, researcher, client_as, content, sentence):
+    given = {"file": SimpleUploadedFile("study.json", content)} if content else {}
+    answer = client_as(researcher).post(f"/p/{project.slug}/studies/new/file/", given)
+    assert answer.status_code == 422
+    assert sentence in answer.content.decode()
+    assert not Study.objects.exists()
+
+
+def test_a_draft_without_completion_codes_can_be_tried_out_and_not_opened(draft, researcher, client_as):
+    study = draft(completion_codes={})
+    assert "?pilot=" in client_as(researcher).get(address(study, "design/")).content.decode()
+    assert enter_pilot(study, token="t").session.pilot
+    with pytest.raises(StudyNotReadyError, match="no completion code"):
+        open_study(study=study, by=None)
 
 
 def test_a_record_holds_its_hash_and_never_changes(study, researcher, client_as):
