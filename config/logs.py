@@ -1,7 +1,7 @@
 """Structured logs: JSON lines in production, readable lines elsewhere.
 
-No line holds a query string or a participant's key: survey platforms put a person's id into the query, and the key of a
-session in the path is all that it takes to continue it.
+No line holds a query string or a key: survey platforms put a person's id into the query, and the key in the path is all
+that it takes to continue a session or to read a shared report.
 """
 
 import time
@@ -93,11 +93,11 @@ def _request_id(given: str) -> str:
 
 
 def loggable_path(request: HttpRequest) -> str:
-    """The path; for a participant's pages its pattern instead (`/s/<str:key>/`), since their path holds the key."""
+    """The path; where it holds a key, of participants and of shared reports, its pattern instead (`/s/<str:key>/`)."""
     match = request.resolver_match
-    if not request.path.startswith("/s/"):
+    if not request.path.startswith(("/s/", "/shared/")):
         return request.path
-    return f"/{match.route}" if match else "/s/..."
+    return f"/{match.route}" if match else f"/{request.path.split('/')[1]}/..."
 
 
 @setup_logging.connect

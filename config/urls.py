@@ -3,6 +3,7 @@
 from django.urls import include, path
 
 from config import health
+from evaluation import shared_urls
 from studies import participant_urls
 from studies.platform_views import platform_message
 
@@ -14,6 +15,7 @@ urlpatterns = [
     path("readyz", health.ready, name="readyz"),
     path("api/v1/", include("config.api_urls")),
     path("s/", include(participant_urls)),
+    path("shared/", include(shared_urls)),
     path("platform/<slug:key>/", platform_message, name="platform_message"),
     path("", include("projects.urls")),
     path("p/<slug:slug>/materials/", include("materials.urls")),

@@ -1,47 +1,72 @@
-"""Files of a ready report: its tables as CSV, its figures as data, specification and paper formats."""
+"""Files of a ready report: its tables, its figures as data, specification and paper formats, and the whole of it."""
 
-import csv
 import json
-from collections.abc import Iterator
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 
+from evaluation.bundle import bundle as bundle_of
+from evaluation.document import document as document_of
 from evaluation.figure_files import CONTENT_TYPES, data_csv, on_paper, paper_file
+from evaluation.latex import latex_table
 from evaluation.models import Report
-from projects.access import READERS, project_view
+from evaluation.presentation import Reading, by_member
+from evaluation.table_files import table_csv
+from projects.access import READERS, MemberRequest, project_view
 from projects.models import Project
-from responses.export import csv_cell
+from projects.services import audit
 
-MARKS = ("simulated", "demo-model")
+TABLES = {"csv": table_csv, "tex": latex_table}
+TABLE_TYPES = {"csv": CONTENT_TYPES["csv"], "tex": "application/x-tex; charset=utf-8"}
 
 
 @project_view(*READERS)
-def table(request: HttpRequest, project: Project, pk: int, code: str) -> HttpResponse:
-    """Every column of the table, estimates in five columns each, and whether simulated or demo answers are in a row."""
-    report = _ready(project, pk)
-    found = _part(report, "tables", code)
-    response = HttpResponse(content_type=CONTENT_TYPES["csv"], headers=_named(report, code, "csv"))
-    writer = csv.writer(response)
-    writer.writerow([name for column in found["columns"] for name in _names(column)] + ["simulated", "demo_model"])
-    for row in found["rows"]:
-        values = [value for column in found["columns"] for value in _values(column, row["cells"][column["key"]])]
-        writer.writerow([csv_cell(value) for value in [*values, *(mark in row["marks"] for mark in MARKS)]])
-    return response
+def table(request: HttpRequest, project: Project, pk: int, code: str, format: str) -> HttpResponse:
+    return table_response(by_member(_ready(project, pk)), code, format)
 
 
 @project_view(*READERS)
 def figure(request: HttpRequest, project: Project, pk: int, code: str, format: str) -> HttpResponse:
+    return figure_response(by_member(_ready(project, pk)), code, format)
+
+
+@project_view(*READERS)
+def document(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    return document_response(by_member(_ready(project, pk)))
+
+
+@project_view(*READERS)
+def bundle(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
+    """What the report was computed from and a script that computes it again: the same bytes for the same report."""
+    report = _ready(project, pk)
+    if not hasattr(report, "data"):
+        raise Http404
+    audit(project=project, user=request.user, action="report exported", report=report.pk)
+    return _file(bundle_of(report), "application/zip", f"report-{report.pk}.zip", "attachment")
+
+
+def table_response(reading: Reading, code: str, format: str) -> HttpResponse:
+    if format not in TABLES:
+        raise Http404
+    content = TABLES[format](reading.part("tables", code))
+    return _file(content, TABLE_TYPES[format], f"report-{reading.report.pk}-{code}.{format}")
+
+
+def figure_response(reading: Reading, code: str, format: str) -> HttpResponse:
     if format not in CONTENT_TYPES:
         raise Http404
-    report = _ready(project, pk)
-    found = _part(report, "figures", code)
-    headers = _named(report, code, format) | {"Cache-Control": "private, max-age=31536000, immutable"}
-    return HttpResponse(_content(found, format), content_type=CONTENT_TYPES[format], headers=headers)
+    content = _drawn(reading.part("figures", code), format)
+    response = _file(content, CONTENT_TYPES[format], f"report-{reading.report.pk}-{code}.{format}")
+    response["Cache-Control"] = "private, max-age=31536000, immutable"
+    return response
 
 
-def _content(found: dict[str, Any], format: str) -> str | bytes:
+def document_response(reading: Reading) -> HttpResponse:
+    return _file(document_of(reading), "text/html; charset=utf-8", f"report-{reading.report.pk}.html", "attachment")
+
+
+def _drawn(found: dict[str, Any], format: str) -> str | bytes:
     if format == "json":
         return json.dumps(found["spec"], ensure_ascii=False)
     if format == "csv":
@@ -53,26 +78,5 @@ def _ready(project: Project, pk: int) -> Report:
     return get_object_or_404(project.reports.filter(status=Report.Status.READY), pk=pk)
 
 
-def _part(report: Report, parts: str, code: str) -> dict[str, Any]:
-    for section in report.sections:
-        for part in section[parts]:
-            if part["code"] == code:
-                return dict(part)
-    raise Http404
-
-
-def _named(report: Report, code: str, format: str) -> dict[str, str]:
-    return {"Content-Disposition": f'inline; filename="report-{report.pk}-{code}.{format}"'}
-
-
-def _names(column: dict[str, Any]) -> Iterator[str]:
-    yield column["key"]
-    if column["kind"] == "estimate":
-        yield from (f"{column['key']}_{part}" for part in ("low", "high", "n", "note"))
-
-
-def _values(column: dict[str, Any], cell: Any) -> Iterator[Any]:
-    if column["kind"] != "estimate":
-        yield cell
-    else:
-        yield from (cell[part] for part in ("value", "low", "high", "n", "reason"))
+def _file(content: str | bytes, type: str, name: str, shown: str = "inline") -> HttpResponse:
+    return HttpResponse(content, content_type=type, headers={"Content-Disposition": f'{shown}; filename="{name}"'})

@@ -30,7 +30,22 @@ CONTENT_TYPES = {
 }
 # The database does not keep the order of a row's names.
 DATA_COLUMNS = (
-    *("question", "country", "who", "mark", "value", "low", "high", "n", "reason", "u", "v", "items", "label"),
+    *(
+        "question",
+        "country",
+        "who",
+        "mark",
+        "value",
+        "low",
+        "high",
+        "n",
+        "reason",
+        "u",
+        "v",
+        "items",
+        "people",
+        "label",
+    ),
     *("simulated", "demo_model"),
 )
 _WIDTH = 560

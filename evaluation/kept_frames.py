@@ -32,7 +32,9 @@ def pack(data: Mapping[str, pd.DataFrame]) -> bytes:
     >>> unpack(pack({"people": frame}))["people"].equals(frame)
     True
     """
-    types_by_frame = {name: {column: _type(frame[column]) for column in frame} for name, frame in sorted(data.items())}
+    types_by_frame = {
+        name: {str(column): _type(frame[column]) for column in frame} for name, frame in sorted(data.items())
+    }
     files = {f"{name}.csv": _csv(data[name], columns) for name, columns in types_by_frame.items()}
     return zipped({**files, "types.json": json.dumps(types_by_frame, indent=1)})
 

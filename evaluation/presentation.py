@@ -1,26 +1,94 @@
-"""A stored report as its page shows it: cells beside their columns, links to downloads and to the answers behind."""
+"""A stored report as its readers see it: cells beside their columns, links to downloads and to the answers behind."""
 
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from django.http import Http404
 from django.urls import reverse
 
 from evaluation.kinds import KINDS
-from evaluation.models import Report
+from evaluation.masking import masked
+from evaluation.models import Report, ReportShare
 
 PAPER = ("svg", "png", "pdf")
 
 
-def sections(report: Report) -> list[dict[str, Any]]:
-    """The report's sections, with what templates cannot look up themselves."""
-    return [
-        {
-            **section,
-            "tables": [_table(report, table) for table in section["tables"]],
-            "figures": [_figure(report, figure) for figure in section["figures"]],
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A ready report's sections for one kind of reader, and where the files of these very sections are.
+
+    The addresses are named `report_*` for members of the project and `shared_*` for whoever has the link.
+    """
+
+    report: Report
+    sections: list[dict[str, Any]]
+    addresses: str
+    place: tuple[Any, ...]
+
+    def url(self, what: str, *more: str) -> str:
+        return reverse(f"{self.addresses}_{what}", args=[*self.place, *more])
+
+    def part(self, parts: str, code: str) -> dict[str, Any]:
+        """The table or figure (`parts`: tables or figures) with this code; raises Http404."""
+        for section in self.sections:
+            for part in section[parts]:
+                if part["code"] == code:
+                    return dict(part)
+        raise Http404
+
+    def shown(self) -> list[dict[str, Any]]:
+        """The sections, with what templates cannot look up themselves."""
+        return [
+            {
+                **section,
+                "tables": [self._table(table) for table in section["tables"]],
+                "figures": [self._figure(figure) for figure in section["figures"]],
+            }
+            for section in self.sections
+        ]
+
+    def _table(self, table: dict[str, Any]) -> dict[str, Any]:
+        columns = [column for column in table["columns"] if column["shown"]]
+        rows = [
+            {
+                "cells": [{"kind": column["kind"], "value": row["cells"][column["key"]]} for column in columns],
+                "marks": row["marks"],
+                "answers_url": _answers_url(self.report, row["answers"]),
+                "n_answers": row["n_answers"],
+            }
+            for row in table["rows"]
+        ]
+        marks = {tuple(row["marks"]) for row in rows}
+        return {
+            **table,
+            "columns": columns,
+            "rows": rows,
+            "marked": len(marks) > 1,
+            "marks": marks.pop() if len(marks) == 1 else (),
+            "linked": any(row["answers_url"] for row in rows),
+            "csv_url": self.url("table", table["code"], "csv"),
+            "tex_url": self.url("table", table["code"], "tex"),
         }
-        for section in report.sections
-    ]
+
+    def _figure(self, figure: dict[str, Any]) -> dict[str, Any]:
+        # A report never changes, so its files may be kept for ever; the moment tells apart reports that share a number.
+        version = f"?v={self.report.finished_at:%Y%m%d%H%M%S%f}"
+
+        def url(format: str) -> str:
+            return self.url("figure", figure["code"], format) + version
+
+        return {**figure, "spec_url": url("json"), "data_url": url("csv"), **{f"{f}_url": url(f) for f in PAPER}}
+
+
+def by_member(report: Report) -> Reading:
+    return Reading(report, report.sections, "report", (report.project.slug, report.pk))
+
+
+def by_link(share: ReportShare) -> Reading:
+    """With small cells masked."""
+    report = share.report
+    return Reading(report, masked(report.sections, report.parameters["min_n"]), "shared", (share.key,))
 
 
 def parameters(report: Report) -> list[tuple[str, str]]:
@@ -33,40 +101,7 @@ def parameters(report: Report) -> list[tuple[str, str]]:
 
 
 def _words(value: Any) -> str:
-    return (", ".join(value) or "all") if isinstance(value, list) else str(value)
-
-
-def _table(report: Report, table: dict[str, Any]) -> dict[str, Any]:
-    columns = [column for column in table["columns"] if column["shown"]]
-    rows = [
-        {
-            "cells": [{"kind": column["kind"], "value": row["cells"][column["key"]]} for column in columns],
-            "marks": row["marks"],
-            "answers_url": _answers_url(report, row["answers"]),
-            "n_answers": row["n_answers"],
-        }
-        for row in table["rows"]
-    ]
-    marks = {tuple(row["marks"]) for row in rows}
-    return {
-        **table,
-        "columns": columns,
-        "rows": rows,
-        "marked": len(marks) > 1,
-        "marks": marks.pop() if len(marks) == 1 else (),
-        "linked": any(row["answers_url"] for row in rows),
-        "csv_url": reverse("report_table", args=[report.project.slug, report.pk, table["code"]]),
-    }
-
-
-def _figure(report: Report, figure: dict[str, Any]) -> dict[str, Any]:
-    # A report never changes, so its files may be kept for ever; the moment tells apart reports that share a number.
-    version = f"?v={report.finished_at:%Y%m%d%H%M%S%f}"
-
-    def url(format: str) -> str:
-        return reverse("report_figure", args=[report.project.slug, report.pk, figure["code"], format]) + version
-
-    return {**figure, "spec_url": url("json"), "data_url": url("csv"), **{f"{f}_url": url(f) for f in PAPER}}
+    return (", ".join(map(str, value)) or "all") if isinstance(value, list) else str(value)
 
 
 def _answers_url(report: Report, answers: dict[str, str]) -> str:

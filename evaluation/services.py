@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from evaluation.kinds import KINDS
-from evaluation.models import Report
+from evaluation.models import Report, ReportShare
 from projects.models import Project, User
 from projects.services import audit
 
@@ -47,6 +47,24 @@ def build_again(*, report: Report) -> bool:
     if changed:
         _enqueue(report)
     return bool(changed)
+
+
+@transaction.atomic
+def share_report(*, report: Report, by: User) -> ReportShare:
+    """The link under which people outside the project read a ready report: the one there is, or a new one."""
+    share, made = ReportShare.objects.get_or_create(report=report, revoked_at=None, defaults={"created_by": by})
+    if made:
+        audit(project=report.project, user=by, action="report shared", report=report.pk, share=share.pk)
+    return share
+
+
+@transaction.atomic
+def revoke_share(*, report: Report, by: User) -> bool:
+    """Let the report's link lead nowhere from now on; False when there is none."""
+    revoked = report.shares.filter(revoked_at=None).update(revoked_at=timezone.now())
+    if revoked:
+        audit(project=report.project, user=by, action="report no longer shared", report=report.pk)
+    return bool(revoked)
 
 
 def _enqueue(report: Report) -> None:

@@ -5,6 +5,7 @@ from datetime import timedelta
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.module_loading import import_string
 from django.views.decorators.http import require_POST
@@ -75,8 +76,10 @@ def report(request: HtmxRequest, project: Project, pk: int) -> HttpResponse:
     context = _state(request, project, found) | {
         "nav": "reports",
         "kind": KINDS[found.kind],
-        "sections": presentation.sections(found),
+        "sections": presentation.by_member(found).shown() if found.status == Report.Status.READY else [],
         "parameters": presentation.parameters(found),
+        "has_data": hasattr(found, "data"),
+        "share_url": _share_url(request, found),
     }
     return render(request, "evaluation/report.html", context)
 
@@ -88,6 +91,11 @@ def build(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     if not services.build_again(report=found):
         messages.info(request, "This report is ready and stays as it is; make a new one to compute it again.")
     return redirect("report", slug=project.slug, pk=pk)
+
+
+def _share_url(request: HtmxRequest, found: Report) -> str:
+    share = found.shares.filter(revoked_at=None).first()
+    return request.build_absolute_uri(reverse("shared_report", args=[share.key])) if share else ""
 
 
 def _state(request: MemberRequest, project: Project, found: Report) -> dict[str, object]:

@@ -15,7 +15,8 @@ from uuid import uuid4
 from django.utils import timezone
 
 from annotation.models import Assignment, Guidelines, KnownAnswer, LabelMember, LabelProject
-from evaluation.models import Report
+from evaluation.kept_frames import pack
+from evaluation.models import Report, ReportData, ReportShare
 from llm.models import Call, Endpoint, Job, Prompt
 from materials.importing_runs import begin, start_check
 from materials.models import Dataset, ImportRun, Instrument, Item
@@ -211,20 +212,27 @@ class World:
 
     @cached_property
     def ready_report(self) -> Report:
-        spec = {"layer": [], "data": {"values": [{"who": "People"}]}}
-        figure = {"code": "f", "title": "f", "caption": "", "spec": spec}
+        spec = {"mark": "point", "data": {"values": [{"who": "People"}]}}
+        figure = {"code": "f", "title": "f", "caption": "", "source": "", "spec": spec}
         table = {"code": "t", "title": "t", "caption": "", "columns": [], "rows": []}
         section = {"code": "s", "title": "s", "paragraphs": [], "tables": [table], "figures": [figure]}
-        return Report.objects.create(
+        report = Report.objects.create(
             project=self.project,
             title="r",
             kind="alignment",
+            parameters={"min_n": 5},
             status="ready",
             data_fingerprint="0" * 64,
             code_version="1",
             finished_at=timezone.now(),
             sections=[section],
         )
+        ReportData.objects.create(report=report, frames=pack({}), versions={"python": "3.11"})
+        return report
+
+    @cached_property
+    def share(self) -> ReportShare:
+        return ReportShare.objects.create(report=self.ready_report)
 
     @cached_property
     def protocol_run(self) -> ProtocolRun:
@@ -326,6 +334,10 @@ def protocol_stage(world: World) -> dict[str, Any]:
 
 def report_part(world: World) -> dict[str, Any]:
     return project_slug(world) | {"pk": world.ready_report.pk}
+
+
+def shared_part(world: World) -> dict[str, Any]:
+    return {"key": world.share.key}
 
 
 ROWS: dict[str, Row] = {
@@ -572,11 +584,21 @@ ROWS: dict[str, Row] = {
     "report_new post": Row(**answers(MANAGERS, 422), method="post"),
     "report": Row(**READERS, kwargs=report_pk),
     "report_build": Row(**answers(MANAGERS, 302), method="post", kwargs=report_pk),
-    "report_table": Row(**READERS, kwargs=lambda w: report_part(w) | {"code": "t"}),
+    "report_share": Row(**answers(MANAGERS, 302), method="post", kwargs=report_part),
+    "report_unshare": Row(**answers(MANAGERS, 302), method="post", kwargs=report_part),
+    "report_document": Row(**READERS, kwargs=report_part),
+    "report_bundle": Row(**READERS, kwargs=report_part),
+    "shared_report": Row(**PUBLIC, kwargs=shared_part),
+    "shared_document": Row(**PUBLIC, kwargs=shared_part),
+    "shared_table": Row(**PUBLIC, kwargs=lambda w: shared_part(w) | {"code": "t", "format": "tex"}),
+    "shared_figure": Row(**PUBLIC, kwargs=lambda w: shared_part(w) | {"code": "f", "format": "csv"}),
+    "report_table": Row(**READERS, kwargs=lambda w: report_part(w) | {"code": "t", "format": "csv"}),
     "report_figure": Row(**READERS, kwargs=lambda w: report_part(w) | {"code": "f", "format": "csv"}),
     # protocols
     "protocols": Row(**READERS),
     "protocol_start": Row(**answers(MANAGERS, 302), method="post", data=lambda w: {"protocol": "pact"}),
+    "people_study": Row(**MANAGERS),
+    "people_study post": Row(**answers(MANAGERS, 422), method="post"),
     "protocol": Row(**READERS, kwargs=protocol_pk),
     "protocol_file": Row(
         **answers(MANAGERS, 302), method="post", kwargs=lambda w: protocol_pk(w) | {"source": "plain"}

@@ -118,6 +118,7 @@ def _row(comparison: Comparison, result: Result) -> Row:
         marks=(*comparison.who.people_marks, setting.mark),
         answers=comparison.answers_of_model(result.question, setting),
         n_answers=int(comparison.model(result.question, setting)["n"].sum()),
+        n_people=comparison.n_people(setting.countries),
     )
 
 
@@ -170,6 +171,7 @@ def _figures(comparison: Comparison, results: Sequence[Result]) -> tuple[Figure,
 def _dot(comparison: Comparison, result: Result, metric: str) -> dict[str, Any]:
     mark = result.setting.mark
     dot = _labelled(comparison.line(result.setting), result.question, mark, result.summary[metric])
+    dot["people"] = comparison.n_people(result.setting.countries)
     return dot | comparison.who.marked(*comparison.who.people_marks, mark)
 
 
@@ -177,7 +179,7 @@ def _ceiling_dot(comparison: Comparison, question: str) -> dict[str, Any] | None
     estimate = _ceiling(comparison, comparison.people_items(question))["majority_alignment"]
     if not estimate.defined:
         return None
-    dot = _labelled(CEILING, question, comparison.who.people_mark, estimate)
+    dot = _labelled(CEILING, question, comparison.who.people_mark, estimate) | {"people": comparison.n_people()}
     return dot | comparison.who.marked(*comparison.who.people_marks)
 
 

@@ -1,10 +1,11 @@
 """Whose answers a report shows: marks of people and models, words for them, and what to read before any number."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Protocol
 
+import numpy as np
 import pandas as pd
 
 from evaluation.figures import Mark
@@ -21,6 +22,34 @@ class Asked(Protocol):
     def prompt(self) -> str: ...
     @property
     def temperature(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class AskedModel:
+    """A model as it was asked, by which answers are told apart; `demo_model` marks the embedded one."""
+
+    model: str
+    endpoint: str
+    prompt: str
+    temperature: str
+    demo_model: bool
+
+    @property
+    def mark(self) -> Mark:
+        return "demo-model" if self.demo_model else "model"
+
+    def of(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """The rows of this model in a frame with these columns."""
+        return rows[np.logical_and.reduce([rows[name] == getattr(self, name) for name in _ASKED])]
+
+
+_ASKED = [field.name for field in fields(AskedModel)]
+
+
+def asked_models(rows: pd.DataFrame) -> tuple[AskedModel, ...]:
+    """The models of a frame with the columns of an AskedModel, in the order of all tables and figures."""
+    found = rows[_ASKED].drop_duplicates().sort_values(_ASKED)
+    return tuple(AskedModel(*row) for row in found.itertuples(index=False, name=None))
 
 
 def label_among(asked: Asked, all_asked: Iterable[Asked]) -> str:

@@ -34,6 +34,7 @@ class Rate:
     estimate: Estimate  # n counts answers
     row_marks: tuple[Mark, ...]
     answers: dict[str, str]
+    n_people: int | None  # None for a model
 
 
 def by_country(comparison: Comparison) -> Section | None:
@@ -74,7 +75,8 @@ def _rates_of(comparison: Comparison, question: str, country: str) -> Iterator[R
         parameters = comparison.parameters
         items = counts.groupby("item")[["n", "n_culture"]].sum()
         estimate = pooled_culture_rate(items, n_resamples=parameters.resamples, seed=parameters.seed)
-        return Rate(question, country, who, mark, len(items), estimate, marks, answers)
+        n_people = comparison.n_people([country]) if who == PEOPLE else None
+        return Rate(question, country, who, mark, len(items), estimate, marks, answers, n_people)
 
     people, shown = comparison.people(question, [country]), comparison.answers_of_people(question, country)
     yield rate(PEOPLE, comparison.who.people_mark, people, comparison.who.people_marks, shown)
@@ -97,6 +99,7 @@ def _row(rate: Rate) -> Row:
         marks=rate.row_marks,
         answers=rate.answers,
         n_answers=rate.estimate.n,
+        n_people=rate.n_people,
     )
 
 
@@ -125,5 +128,6 @@ def _bar(comparison: Comparison, rate: Rate) -> dict[str, Any]:
         "who": rate.who,
         "mark": rate.mark,
         "label": label,
+        "people": rate.n_people,
         **estimate_cell(rate.estimate),
     }

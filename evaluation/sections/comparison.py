@@ -101,6 +101,12 @@ class Comparison:
         """Marks, words and warnings of the people and models."""
         return Answerers(self.frames.persons, self.frames.models)
 
+    def n_people(self, countries: Sequence[str] = ()) -> int:
+        """How many people of these countries, or of all, are in the report."""
+        persons = self.frames.persons
+        chosen = persons[persons["country"].isin(countries)] if countries else persons
+        return int(chosen["persons"].sum())
+
     @property
     def models_in_words(self) -> str:
         """The names of all models, where tables and figures leave the only one out."""

@@ -9,12 +9,13 @@ from evaluation.figures import Mark
 from evaluation.metrics.result import Estimate
 
 Cell = str | int | float | None | dict[str, Any]
-ColumnKind = Literal["text", "name", "wide", "count", "estimate"]
+ColumnKind = Literal["text", "name", "wide", "tally", "count", "estimate"]
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`unit` stands in the header. A name is not broken into lines, wide text gets room for a sentence.
+    """`unit` stands in the header. A name is not broken into lines, wide text gets room for a sentence. A tally is
+    counts of people in words, which are never shared.
 
     A column that is only in the download has `shown` False.
     """
@@ -30,13 +31,15 @@ class Column:
 class Row:
     """`marks` are the badges of who answered.
 
-    `answers` are the responses page's parameters for exactly the `n_answers` answers that the row speaks of.
+    `answers` are the responses page's parameters for exactly the `n_answers` answers that the row speaks of. `n_people`
+    is how many people its numbers rest on, where there are people and no column counts them.
     """
 
     cells: Mapping[str, Cell]
     marks: tuple[Mark, ...] = ()
     answers: Mapping[str, str] = field(default_factory=dict)
     n_answers: int = 0
+    n_people: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,5 @@
 """Do models waver on the items on which people disagree?"""
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -64,8 +63,10 @@ def _figure(
 
 
 def _points(comparison: Comparison, setting: Setting, items: pd.DataFrame) -> list[dict[str, Any]]:
-    rates = item_rates(items)
-    pairs = zip(rates.human_agreement.round(6).tolist(), rates.model_agreement.round(6).tolist(), strict=True)
+    """Each pair of agreements once, with how many items have it and `n`, the fewest people who answered one of them."""
+    rates, usable = item_rates(items), items[(items["n_human"] > 0) & (items["n_model"] > 0)]
+    agreement = {"u": rates.human_agreement.round(6), "v": rates.model_agreement.round(6), "n": usable["n_human"]}
+    points = pd.DataFrame(agreement).groupby(["u", "v"])["n"].agg(items="size", n="min").reset_index()
     marked = comparison.who.marked(*comparison.who.people_marks, setting.mark)
     who = {"who": comparison.line(setting), "mark": setting.mark, **marked}
-    return [{**who, "u": u, "v": v, "items": count} for (u, v), count in sorted(Counter(pairs).items())]
+    return [{**who, "u": u, "v": v, "items": items, "n": n} for u, v, items, n in points.itertuples(index=False)]

@@ -34,7 +34,13 @@ FILTERS = (
     Column("came", "Came", "count", "n"),
     Column("out", "Out", "count", "n"),
     Column("stay", "Stay", "count", "n"),
-    Column("why", "Why out", "wide"),
+    Column("why", "Why out", "tally"),
+)
+OUTCOMES = (
+    Column("outcome", "How the session stands", "name"),
+    Column("persons", "People", "count", "n"),
+    Column("answers", "Answers", "count", "n"),
+    Column("counted", "In the report"),
 )
 
 
@@ -45,7 +51,13 @@ def what_was_compared(comparison: Comparison) -> Section:
         title="What was compared",
         warnings=comparison.who.warnings,
         paragraphs=(*_scope(comparison), _sessions(comparison), _calls_left_out(comparison)),
-        tables=(_items(comparison), *_filters(comparison), _people(comparison), _models(comparison)),
+        tables=(
+            _items(comparison),
+            *_filters(comparison),
+            *_outcomes(comparison),
+            _people(comparison),
+            _models(comparison),
+        ),
     )
 
 
@@ -67,26 +79,44 @@ def _scope(comparison: Comparison) -> list[str]:
 
 
 def _sessions(comparison: Comparison) -> str:
-    """How many people and answers are out, or in, although their session is not a completed one."""
-    outcomes = comparison.frames.outcomes
+    """Whose answers are out, or in, although their session is not a completed one."""
     if comparison.parameters.sessions == "passed":
         return (
             "Only sessions that pass the quality filters of their study are in; a table has what each filter left out."
         )
-    others = outcomes[~outcomes["outcome"].isin(["", "completed"])].to_dict("records")
-    listed = "; ".join(
-        f"{row['words']}: {_counted(row['persons'], 'person', 'people')} with {_counted(row['n'], 'answer', 'answers')}"
-        for row in others
-    )
+    others = not _not_completed(comparison).empty
     if comparison.parameters.sessions == "all":
-        return f"All sessions are in, also those not completed ({listed or 'there are none'})."
-    if not others:
-        return "Only completed sessions are in; nobody who answered is left out for that."
-    return f"Only completed sessions are in. Left out, by how the session stands: {listed}."
+        how_many = "a table has how many" if others else "there are none"
+        return f"All sessions are in, also those not completed ({how_many})."
+    if others:
+        return "Only completed sessions are in; a table has how many people and answers are left out for that."
+    return "Only completed sessions are in; nobody who answered is left out for that."
 
 
-def _counted(number: int, one: str, several: str) -> str:
-    return f"{number:,} {one if number == 1 else several}"
+def _not_completed(comparison: Comparison) -> pd.DataFrame:
+    outcomes = comparison.frames.outcomes
+    return outcomes[~outcomes["outcome"].isin(["", "completed"])]
+
+
+def _outcomes(comparison: Comparison) -> list[Table]:
+    sessions = comparison.parameters.sessions
+    counted = "yes" if sessions == "all" else "no"
+    rows = tuple(
+        Row(
+            {
+                "outcome": row["words"].capitalize(),
+                "persons": row["persons"],
+                "answers": row["n"],
+                "counted": counted,
+            },
+            marks=comparison.who.people_marks,
+        )
+        for row in _not_completed(comparison).to_dict("records")
+    )
+    caption = "People who answered in a session that is not a completed one."
+    return (
+        [Table("outcomes", "Sessions not completed", caption, OUTCOMES, rows)] if rows and sessions != "passed" else []
+    )
 
 
 def _calls_left_out(comparison: Comparison) -> str:

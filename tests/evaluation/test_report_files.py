@@ -1,0 +1,221 @@
+"""What leaves a report: tables, the whole as one file, the bundle that computes it again, the link for strangers."""
+
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from django.conf import settings
+from django.test import Client
+
+from evaluation.building import build_report
+from evaluation.bundle import bundle
+from evaluation.kept_frames import pack, unpack
+from evaluation.latex import latex_table
+from evaluation.masking import masked
+from evaluation.models import Report
+from evaluation.services import create_report, revoke_share, share_report
+from projects.models import AuditEvent, User
+from tests.evaluation.conftest import Paired
+
+
+def made(paired: Paired, parameters: dict[str, Any]) -> Report:
+    report = create_report(
+        project=paired.project, title="People & tiny", kind="alignment", parameters=parameters, created_by=None
+    )
+    return build_report(report.pk)
+
+
+def estimate(value: float | None, n: int, reason: str = "") -> dict[str, Any]:
+    return {"value": value, "n": n, "low": value, "high": value, "reason": reason}
+
+
+def column(key: str, kind: str, unit: str = "") -> dict[str, Any]:
+    return {"key": key, "label": key.capitalize(), "kind": kind, "unit": unit, "shown": True}
+
+
+def table(*rows: dict[str, Any]) -> dict[str, Any]:
+    columns = [column("who", "name"), column("people", "count", "n"), column("rate", "estimate", "0 to 1")]
+    return {"code": "t", "title": "Rates_1", "caption": "By 50 % & more.", "columns": columns, "rows": list(rows)}
+
+
+def row(who: str, people: int, rate: dict[str, Any], **more: Any) -> dict[str, Any]:
+    cells = {"who": who, "people": people, "rate": rate}
+    return {"cells": cells, "marks": [], "answers": {"q": "1"}, "n_answers": 9, "n_people": None, **more}
+
+
+def test_a_table_in_latex_has_intervals_n_and_reasons_and_escapes_text():
+    lines = latex_table(
+        table(
+            row("A_b", 12, estimate(-0.5, 12), marks=["simulated"]),
+            row("C", 12, estimate(0.25, 7), marks=["human"]),
+            row("D", 3, estimate(None, 3, "no answer"), marks=["human"]),
+        )
+    ).splitlines()
+    assert r"\caption{Rates\_1. By 50 \% \& more.}" in lines
+    assert r"Who & People (n) & Rate (0 to 1) & Kind \\" in lines
+    assert r"A\_b & 12 & $-$0.50 [$-$0.50, $-$0.50] & simulated \\" in lines  # the row says n
+    assert r"C & 12 & 0.25 [0.25, 0.25], n = 7 & people \\" in lines
+    assert r"\multicolumn{4}{l}{\footnotesize n/a: no answer} \\" in lines
+
+
+def test_small_cells_are_masked_whatever_of_the_row_is_small():
+    sections = [
+        {
+            "tables": [
+                table(
+                    row("few people", 4, estimate(0.5, 40)),
+                    row("few answers", 50, estimate(0.5, 4)),
+                    row("few behind", 50, estimate(0.5, 40), n_people=4),
+                    row("enough", 5, estimate(0.5, 5), n_people=5),
+                    row("none", 0, estimate(None, 0, "nobody")),
+                )
+            ],
+            "figures": [
+                {
+                    "caption": "c.",
+                    "spec": {"data": {"values": [{"n": 4}, {"n": 9, "people": 3}, {"n": 9, "people": 5}]}},
+                },
+                {"caption": "c.", "spec": {"data": {"values": [{"n": 1}]}}},
+            ],
+        }
+    ]
+    (shown,) = masked(sections, 5)
+    cells = {found["cells"]["who"]: found["cells"] for found in shown["tables"][0]["rows"]}
+    assert cells["few people"]["people"] == "< 5"
+    for who in ("few people", "few answers", "few behind"):
+        assert cells[who]["rate"] == {
+            "value": None,
+            "n": None,
+            "low": None,
+            "high": None,
+            "reason": "rests on fewer than 5",
+        }
+    assert cells["few behind"]["people"] == 50
+    assert cells["enough"]["rate"]["value"] == 0.5
+    assert cells["none"]["people"] == 0
+    assert cells["none"]["rate"]["reason"] == "nobody"
+    assert not any(found["answers"] for found in shown["tables"][0]["rows"])
+    (figure,) = shown["figures"]
+    assert figure["spec"]["data"]["values"] == [{"n": 9, "people": 5}]
+    assert figure["caption"] == "c. Left out: 2 marks that rest on fewer than 5."
+    assert len(sections[0]["figures"]) == 2  # what is stored stays
+
+
+def test_frames_come_back_as_they_were():
+    frame = pd.DataFrame(
+        {"text": ["", "NA", "'=1", "=1+1", 'é,\n"x"'], "n": range(5), "u": [0.1 + 0.2, None, 1e-17, 1, -1]}
+    ).assign(truth=[True, False, True, True, False], number_as_text=["0", "0.7", "", "1", "01"])
+    empty = frame.iloc[:0]
+    packed = pack({"b": frame, "a": empty})
+    again = unpack(packed)
+    pd.testing.assert_frame_equal(again["b"], frame)
+    assert list(again["a"].columns) == list(frame.columns)
+    assert again["a"].empty
+    assert pack(again) == packed
+
+
+@pytest.mark.django_db
+def test_a_bundle_computes_the_report_again_without_the_platform(
+    answered: Paired, parameters: dict[str, Any], tmp_path: Path
+):
+    report = made(answered, parameters)
+    answered.record([(answered.person("late"), 0, "norm", "culture")])  # later answers change nothing of it
+    content = bundle(report)
+    assert content == bundle(Report.objects.get(pk=report.pk))
+    with zipfile.ZipFile(io.BytesIO(content)) as file:
+        file.extractall(tmp_path)
+    assert json.loads((tmp_path / "sections.json").read_text()) == report.sections
+    assert "numpy==" in (tmp_path / "requirements.txt").read_text()
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("DJANGO", "DATABASE"))}
+
+    def recomputed() -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", _WITHOUT_DJANGO, str(tmp_path / "recompute.py")],
+            env=environment | {"PYTHONPATH": str(settings.BASE_DIR)},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    same = recomputed()
+    assert re.fullmatch(r"\d{3,} values agree, 0 differ\n", same.stdout), same.stderr
+    assert same.returncode == 0
+    people = tmp_path / "data" / "people.csv"
+    people.write_text(people.read_text().replace(",1,1\n", ",1,0\n"))
+    other = recomputed()
+    assert other.returncode == 1
+    assert "the fingerprint of the data" in other.stdout
+    assert "differs: sections.1." in other.stdout
+
+
+_WITHOUT_DJANGO = """
+import runpy, sys
+class Without:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("django", "celery", "psycopg", "redis"):
+            raise ImportError(f"{name} is part of the platform")
+sys.meta_path.insert(0, Without())
+runpy.run_path(sys.argv[1], run_name="__main__")
+"""
+
+
+@pytest.mark.django_db
+def test_the_same_answers_give_the_same_bytes_of_numbers(answered: Paired, parameters: dict[str, Any]):
+    def numbers() -> tuple[bytes, bytes]:
+        report = made(answered, parameters)
+        with zipfile.ZipFile(io.BytesIO(bundle(report))) as file:
+            return file.read("sections.json"), bytes(report.data.frames)
+
+    assert numbers() == numbers()
+
+
+@pytest.mark.django_db
+def test_the_whole_report_is_one_file_that_needs_nothing_else(
+    answered: Paired, parameters: dict[str, Any], client_as: Any, viewer: User
+):
+    report = made(answered, parameters)
+    answer = client_as(viewer).get(f"/p/{report.project.slug}/reports/{report.pk}/report.html")
+    text = answer.content.decode()
+    assert "attachment" in answer.headers["Content-Disposition"]
+    assert "People &amp; tiny" in text
+    assert "simulated" in text
+    assert text.count('src="data:image/svg+xml;base64,') == sum(len(found["figures"]) for found in report.sections)
+    assert not re.search(r"<script|<link rel=\"stylesheet|href=\"/|src=\"/|url\(", text)
+
+
+@pytest.mark.django_db
+def test_a_link_shows_strangers_the_masked_report_until_it_is_revoked(
+    answered: Paired, parameters: dict[str, Any], client: Client, researcher: User
+):
+    report = made(answered, parameters | {"min_n": 2})  # Brazil has two people, India one
+    share = share_report(report=report, by=researcher)
+    assert share_report(report=report, by=researcher) == share
+    assert len(share.key) == 22
+    page = client.get(f"/shared/{share.key}/")
+    text = page.content.decode()
+    assert "People &amp; tiny" in text
+    assert "rests on fewer than 2" in text
+    assert "no-store" in page.headers["Cache-Control"]
+    assert f"/p/{report.project.slug}" not in text
+    rates = client.get(f"/shared/{share.key}/tables/by_country.csv").content.decode().splitlines()
+    assert [line.split(",")[5] for line in rates if ",India,People," in line] == ["", ""]
+    assert all(line.split(",")[5] for line in rates if ",Brazil,People," in line)
+    figure = client.get(f"/shared/{share.key}/figures/by_country_norm.csv").content.decode()
+    assert "Brazil,People" in figure
+    assert "India,People" not in figure
+    assert client.get(f"/shared/{share.key}/report.html").status_code == 200
+    assert client.get(f"/shared/{share.key}/bundle.zip").status_code == 404
+    assert revoke_share(report=report, by=researcher)
+    assert client.get(f"/shared/{share.key}/").status_code == 404
+    assert client.get(f"/shared/{share.key}/tables/by_country.csv").status_code == 404
+    actions = list(AuditEvent.objects.order_by("at").values_list("action", flat=True))
+    assert actions[-4:] == ["report shared", "shared report read", "shared report read", "report no longer shared"]
