@@ -1,10 +1,11 @@
 from django.urls import path
 
-from protocols import views
+from protocols import people_views, views
 
 urlpatterns = [
     path("", views.protocols, name="protocols"),
     path("start/", views.start, name="protocol_start"),
+    path("people/", people_views.people_study, name="people_study"),
     path("<int:pk>/", views.protocol, name="protocol"),
     path("<int:pk>/files/<slug:source>/", views.give_file, name="protocol_file"),
     path("<int:pk>/<slug:stage>/settings/", views.set_settings, name="protocol_settings"),

@@ -71,3 +71,20 @@ def test_bots_walk_it_and_the_export_is_scored_unchanged(project, live_server, t
     left_out = summary["input"]["left_out"]
     assert left_out["human"] == {"rows": 35, "personal": 0, "norm": 0}
     assert left_out["items_without_predictions"] == 0
+
+
+@pytest.mark.django_db
+def test_the_page_makes_a_draft_that_can_be_opened_or_says_what_the_items_lack(
+    project, make_dataset, researcher, client_as
+):
+    records = read_items(BytesIO(SCENARIOS_FILE.read_bytes()), filename=SCENARIOS_FILE.name)
+    import_items(project=project, dataset_slug="scenarios", records=records, source="scenarios.jsonl", by=None)
+    client, url = client_as(researcher), f"/p/{project.slug}/protocols/people/"
+    typed = {"contact": "us", "per_country": 2, "seed": 1}
+    answer = client.post(url, typed | {"dataset": make_dataset(project, slug="plain").pk})
+    assert answer.status_code == 422
+    assert "No scenario is set in Brazil" in answer.content.decode()
+    answer = client.post(url, typed | {"dataset": project.datasets.get(slug="scenarios").pk})
+    study = Study.objects.get()
+    assert answer.url == f"/p/{project.slug}/studies/{study.pk}/edit/"
+    assert open_study(study=study, by=None).parsed_design.quotas[0].most == 2

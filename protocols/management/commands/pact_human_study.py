@@ -3,11 +3,11 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db.models.fields.json import KeyTextTransform
 
 from materials.services import publish_instrument
 from projects.models import Project
-from protocols.pact.human_study import INSTRUMENT, PER_COUNTRY, QUESTIONS, HumanStudyError, human_study, new_codes
+from protocols.pact.human_study import INSTRUMENT, PER_COUNTRY, QUESTIONS, HumanStudyError
+from protocols.people_study import TITLE, study_data
 from responses.output import whole_file
 
 
@@ -33,16 +33,10 @@ class Command(BaseCommand):
         if dataset is None:
             slugs = ", ".join(project.datasets.order_by("slug").values_list("slug", flat=True))
             raise CommandError(f"The project has no dataset {options['dataset']}; it has {slugs or 'none'}.")
-        country = KeyTextTransform("receiver_country", "content")
-        countries = (
-            dataset.items.annotate(country=country).filter(country__isnull=False).values_list("country", flat=True)
-        )
         try:
-            data = human_study(
-                set(countries),
-                dataset=dataset.slug,
+            data = study_data(
+                dataset=dataset,
                 contact=options["contact"],
-                codes=new_codes(),
                 per_country=options["per_country"],
                 seed=options["seed"],
             )
@@ -54,7 +48,7 @@ class Command(BaseCommand):
                 file.write(json.dumps(data, ensure_ascii=False, indent=2).encode() + b"\n")
         except OSError as error:
             raise CommandError(f"{path} cannot be written: {error.strerror}.") from error
-        publish_instrument(project=project, name=INSTRUMENT, title="Personal choice and norm", questions=QUESTIONS)
+        publish_instrument(project=project, name=INSTRUMENT, title=TITLE, questions=QUESTIONS)
         self.stdout.write(
             f"Wrote {path}. Look through its texts and codes, then: manage.py create_study --project "
             f"{project.slug} {path}"
