@@ -22,14 +22,19 @@ NOT_TESTED = "was not tested yet: test it on its page first, so that answers are
 
 @dataclass(frozen=True, slots=True)
 class PromptFiles:
-    """A versioned prompt: the files `<name>.v<version>.system.jinja`, which may be missing, and `....user.jinja`."""
+    """A versioned prompt: the files `<name>.v<version>.user.jinja` and `....system.jinja`, which may be missing.
+
+    `system`: the name of another prompt of this version whose system file it has.
+    """
 
     folder: Path
     name: str
     version: int = 1
+    system: str = ""
 
     def path(self, role: str) -> Path:
-        return self.folder / f"{self.name}.v{self.version}.{role}.jinja"
+        name = self.system if role == "system" and self.system else self.name
+        return self.folder / f"{name}.v{self.version}.{role}.jinja"
 
     @property
     def paths(self) -> tuple[Path, ...]:

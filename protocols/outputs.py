@@ -1,10 +1,10 @@
 """What stages made: where it is, how far it is, and whether those at work on it are through."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, Sum
 from django.urls import reverse
 
 from annotation.models import Assignment, LabelProject
@@ -13,6 +13,14 @@ from llm.models import Job
 from materials.models import Dataset
 from projects.models import Project
 from studies.models import Session, Study
+
+# Counts of a job's calls that ended without an answer, in words.
+WITHOUT_ANSWER = {
+    "n_unparsed": "could not be read",
+    "n_truncated": "cut off",
+    "n_refused": "refused",
+    "n_error": "failed",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,3 +93,13 @@ READERS: dict[str, Callable[[Project, Any], Iterator[Output]]] = {
     "study": _study,
     "report": _report,
 }
+
+
+def finished_jobs(project: Project, pks: Sequence[int]) -> tuple[int, int, dict[str, int]]:
+    """Of these jobs: calls planned, calls answered, and why the others were not, by outcome in words."""
+    sums = Job.objects.filter(project=project, pk__in=pks).aggregate(
+        **{name: Sum(name, default=0) for name in ("planned_calls", "n_ok", *WITHOUT_ANSWER)}
+    )
+    why = {words: sums[name] for name, words in WITHOUT_ANSWER.items() if sums[name]}
+    left = sums["planned_calls"] - sums["n_ok"] - sum(why.values())
+    return sums["planned_calls"], sums["n_ok"], why | ({"not asked": left} if left else {})

@@ -38,9 +38,10 @@ EndpointNames = Annotated[tuple[str, ...], Field(json_schema_extra={"choices": "
 class StageResult(NamedTuple):
     """What came of a stage.
 
-    `outputs` names it: {"dataset": slug}, {"job": pk or list of them}, {"label_project": slug}, {"study": slug},
-    {"report": pk}; a second one of a noun has a suffix, as in "dataset_removed". `came`, `out` and `why` (reason to
-    count) are its row of the funnel. Not `done`: models or people are at work, and `collect` ends the stage.
+    `outputs` names it: {"dataset": slug}, {"job": pk or list of them}, {"label_project": slug}, {"study": pk},
+    {"report": pk}; a second one of a noun has a suffix, as in "dataset_removed". Sentences under "note" are shown.
+    `came`, `out` and `why` (reason to count) are its row of the funnel. Not `done`: models or people are at work, and
+    `collect` ends the stage.
     """
 
     outputs: Mapping[str, Any]

@@ -81,8 +81,11 @@ class Command(BaseCommand):
         if stage_run.status == StageRun.Status.DONE:
             reasons = "".join(f", {n:,} {reason}" for reason, n in stage_run.why.items())
             self.stdout.write(f"{stage_run.came:,} in, {stage_run.out:,} out{reasons}.")
+        for note in stage_run.outputs.get("note", []):
+            self.stdout.write(note)
         for name, value in stage_run.outputs.items():
-            self.stdout.write(f"{name}: {value}")
+            if name != "note":
+                self.stdout.write(f"{name}: {value}")
 
     def _print_funnel(self, run: ProtocolRun) -> None:
         rows = funnel(run)
