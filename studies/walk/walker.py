@@ -252,8 +252,9 @@ def _answer(plan: _Plan, person: bots.Person, page: Page, field: PageField) -> s
     if page.screen == "demographics" and name in person.attributes:
         return person.attributes[name]
     if page.screen == "attention" and name in plan.expected:
-        wrong = [value for value in field.values if value != plan.expected[name]]
-        return plan.expected[name] if person.attentive else (wrong or ["no"])[0]
+        possible = field.values or map(str, plan.numbers.get(name, ["no"]))
+        wrong = [value for value in possible if value != plan.expected[name]]
+        return plan.expected[name] if person.attentive or not wrong else wrong[0]
     if plan.kinds.get(name) == "span" or (not field.required and bots.skips(person, question=name, item=page.scenario)):
         return ""
     country = person.attributes.get(COUNTRY, "")

@@ -193,6 +193,7 @@ def test_bots_meet_every_kind_of_screen_and_end(draft, live_server):
         "screening": [{"question": "age_group", "allowed": ["older"]}],
         "quotas": [{"attributes": {"country": "Brazil"}, "most": 2}],
         "strata": ["country"],
+        "attention_checks": [{"question": {"kind": "number", "code": "four", "text": "Enter 4."}, "expected": 4}],
     }
     codes = CODES | {"screened_out": "OUT42", "quota_full": "FULL42"}
     study = open_study(study=draft(design=design, completion_codes=codes), by=None)
