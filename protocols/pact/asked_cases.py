@@ -26,12 +26,12 @@ def pairs_of(
         yield (
             f"{scenario_id}/{relation}",
             {
+                **scenario,
                 "scenario": scenario_id,
                 "relation": relation,
                 "actor_country": actor.name,
                 "actor_region": actor.region,
                 "receiver_region": receiver.region,
-                **scenario,
             },
         )
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from protocols.pact.countries import all_countries
+from protocols.pact.countries import all_countries, other_countries
 from protocols.pact.scenarios import PREFERENCE_TYPES
 
 TEXTS = (
@@ -78,4 +78,4 @@ def _words(text: str) -> set[str]:
 
 
 def _named_country(text: str) -> bool:
-    return any(re.search(rf"\b{re.escape(country.name)}\b", text) for country in all_countries())
+    return any(re.search(rf"\b{re.escape(country.name)}\b", text) for country in (*all_countries(), *other_countries()))

@@ -15,8 +15,14 @@ CLOSE_KM = 4200.0
 
 EARTH_RADIUS_KM = 6371.0088  # mean radius (IUGG)
 
-_TABLE = Path(__file__).parent / "data" / "countries.csv"
-_ALIASES = {"united states of america": "US", "uk": "GB", "great britain": "GB", "turkey": "TR", "palestine": "PS"}
+_DATA = Path(__file__).parent / "data"
+_ALIASES = {
+    "united states of america": "US", "uk": "GB", "great britain": "GB", "turkey": "TR", "palestine": "PS",
+    "czech republic": "CZ", "swaziland": "SZ", "burma": "MM", "macedonia": "MK", "cote d'ivoire": "CI", "drc": "CD",
+    "côte d'ivoire": "CI", "cabo verde": "CV", "the bahamas": "BS", "the gambia": "GM", "macau": "MO", "congo": "CG",
+    "saint vincent and the grenadines": "VC", "holy see": "VA", "brunei darussalam": "BN", "korea": "KR",
+    "timor leste": "TL", "east timor": "TL", "viet nam": "VN", "russian federation": "RU",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -35,10 +41,19 @@ class UnknownCountryError(ValueError):
     """The text names no country of the table."""
 
 
-@cache
 def all_countries() -> tuple[Country, ...]:
-    """Every country of the table, by name."""
-    with _TABLE.open(encoding="utf-8", newline="") as lines:
+    """The countries that NormAd-ETI covers, by name."""
+    return _read("countries.csv")
+
+
+def other_countries() -> tuple[Country, ...]:
+    """Those that other sources cover, too, by name."""
+    return _read("more_countries.csv")
+
+
+@cache
+def _read(file_name: str) -> tuple[Country, ...]:
+    with (_DATA / file_name).open(encoding="utf-8", newline="") as lines:
         return tuple(
             Country(
                 name=row["name"],
@@ -90,6 +105,5 @@ def relation(own: str, other: str) -> Relation:
 
 @cache
 def _index() -> dict[str, Country]:
-    return {
-        key.casefold(): country for country in all_countries() for key in (country.name, country.iso2, country.iso3)
-    }
+    countries = (*all_countries(), *other_countries())
+    return {key.casefold(): country for country in countries for key in (country.name, country.iso2, country.iso3)}

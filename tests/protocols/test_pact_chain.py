@@ -85,7 +85,7 @@ def test_from_source_files_to_reports(project: Project, people: list[User], live
         scenarios = 45
         assert (dyads.came, dyads.out) == (scenarios, 48 * scenarios)
         assert plan.calls == plan.counts["With the demographic conditions"] == 48 * scenarios * 24
-        set_settings(run=run, code="behaviour", values={"cases_each": 4}, by=None)
+        set_settings(run=run, code="behaviour", values={"cases_each": 2}, by=None)
         go(run, "behaviour")
         _participants(run, live_server.url)
         for code in ("align", "styles", "positions"):
@@ -112,7 +112,7 @@ def test_from_source_files_to_reports(project: Project, people: list[User], live
     assert rows["people"] == (20, 20, {})
     assert rows["judge"][1] == 44
     assert rows["overrule"] == (2, 1, {"removed by a person": 1})
-    assert rows["behaviour"] == (4 * 3 * scenarios, 4 * 3 * scenarios, {})
+    assert rows["behaviour"] == (2 * 3 * scenarios, 2 * 3 * scenarios, {})
     pilot = run.stage_runs.get(code="judge_pilot").outputs["note"]
     assert any("Judge and people agree on" in sentence for sentence in pilot)
     notes = run.stage_runs.get(code="styles").outputs["note"]

@@ -21,6 +21,7 @@ from protocols.pact.countries import (
     all_countries,
     distance_km,
     find,
+    other_countries,
     relation,
 )
 from protocols.pact.dyads import AGES, GENDERS
@@ -82,6 +83,14 @@ def test_country_table_is_complete_and_unambiguous():
         assert len({getattr(country, attribute) for country in countries}) == 75
     assert all(-90 <= country.latitude <= 90 and -180 <= country.longitude <= 180 for country in countries)
     assert all(country.region for country in countries)
+
+
+def test_countries_of_other_sources_are_none_of_these_and_have_a_place():
+    others = other_countries()
+    assert len({*others} | {*all_countries()}) == 205
+    for attribute in ("name", "iso2", "iso3"):
+        assert len({getattr(country, attribute) for country in (*others, *all_countries())}) == 205
+    assert all(country.region and find(country.iso3) == country for country in others)
 
 
 @pytest.mark.parametrize("text", ["Brazil", " brazil ", "BR", "bra"])
