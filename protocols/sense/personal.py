@@ -50,15 +50,12 @@ def _chosen(dev: pd.DataFrame, rule: Rule, penalty: bool) -> Chosen:
     return Chosen(names, subsets, found.best_metric, found.max_denominator)
 
 
-def scores(
-    test: pd.DataFrame, plain: pd.DataFrame, chosen: Mapping[Key, Chosen], *, judge: str
-) -> list[dict[str, Any]]:
+def scores(test: pd.DataFrame, plain: pd.DataFrame, chosen: Mapping[Key, Chosen]) -> list[dict[str, Any]]:
     """One row an annotator and topic: accuracy with the preferences (mean over the best subsets, and of the smallest),
     without them on the same pairs, the gain, and what concerns the two orders. Shares are in [0, 1]."""
     without = dict(_groups(plain))
     return [
-        {"judge": judge, "annotator": key[0], "topic": key[1]}
-        | _score(own, chosen[key], without.get(key, plain.iloc[:0]))
+        {"annotator": key[0], "topic": key[1]} | _score(own, chosen[key], without.get(key, plain.iloc[:0]))
         for key, own in _groups(test)
         if key in chosen
     ]
@@ -84,15 +81,18 @@ def _score(test: pd.DataFrame, chosen: Chosen, plain: pd.DataFrame) -> dict[str,
     }
 
 
-def by_topic(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+def by_topic(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Accuracy, baseline and gain of each judge and topic as means over annotators, and over topics as `overall`.
 
-    The overall mean weighs topics alike. An undefined number is left out of a mean.
+    The overall mean weighs topics alike. An undefined number is left out of a mean. `preferences_by` is who wrote the
+    preferences, empty where a judge has none.
     """
-    table = pd.DataFrame(rows, columns=["judge", "topic", "annotator", "accuracy", "baseline", "gain"])
-    means = table.groupby(["judge", "topic"])[["accuracy", "baseline", "gain"]].mean().reset_index()
-    overall = means.groupby("judge")[["accuracy", "baseline", "gain"]].mean().reset_index().assign(topic="overall")
-    return pd.concat([means, overall], ignore_index=True)
+    who, numbers = ["judge", "preferences_by"], ["accuracy", "baseline", "gain"]
+    names = [*who, "topic", *numbers]
+    table = pd.DataFrame([{"preferences_by": "", **row} for row in rows], columns=names)
+    means = table.groupby([*who, "topic"])[numbers].mean().reset_index()
+    overall = means.groupby(who)[numbers].mean().reset_index().assign(topic="overall")
+    return [dict(zip(names, row, strict=True)) for part in (means, overall) for row in part[names].to_numpy().tolist()]
 
 
 def positions(test: pd.DataFrame, plain: pd.DataFrame, chosen: Mapping[Key, Chosen]) -> list[dict[str, Any]]:

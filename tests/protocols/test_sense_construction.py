@@ -1,15 +1,17 @@
 """SenseBench's construction: dialogues, topics, what separates models, pairs, and the paper's own prompts."""
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
+from protocols import sense
 from protocols.sense.categories import subcategories, topics
 from protocols.sense.challenge import ORDERS, Compared, discriminating, triples
 from protocols.sense.dialogues import DialogueError, first_of_each, read_dialogue, without_last_answer
 from protocols.sense.pairs import all_pairs, drawn_pairs, n_pairs
-from protocols.sense.prompts import prompt_file
 
+PROMPTS = Path(sense.__file__).parent / "prompts"
 # SenseJudge, appendix A.2, without spaces to compare, as its line breaks are lost.
 PREFERENCE_WORDS = """\
 The persona preference should be concise and should not mention specific details or exact words and phrasing
@@ -30,12 +32,12 @@ def words(text):
 
 
 def test_quoted_prompts_are_the_papers_word_for_word():
-    template = prompt_file("preference", 1).read_text(encoding="utf-8")
+    template = (PROMPTS / "preference.v1.user.jinja").read_text(encoding="utf-8")
     for name, field in (("query", "query"), ("chosen", "chosen response"), ("rejected", "rejected response")):
         template = template.replace(f"{{{{ item.{name} }}}}", f"{{{field}}}")
     assert template.startswith("You will be given a prompt and two responses: a response that was chosen by the user")
     assert words(template).endswith(words(PREFERENCE_WORDS))
-    template = prompt_file("judge", 1).read_text(encoding="utf-8").partition("%}")[2]
+    template = (PROMPTS / "judge.v1.user.jinja").read_text(encoding="utf-8").partition("%}")[2]
     for name, field in (
         ("item.query", "query"),
         ("item.preference", "preference"),

@@ -40,7 +40,7 @@ def test_preferences_are_chosen_on_dev_pairs_and_applied_to_test_pairs():
     assert (chosen[key].one, chosen[key].union, chosen[key].dev_right, chosen[key].dev_rows) == (("p1",), ("p1",), 4, 4)
     test = frame(judged(pairs=["t1", "t2"], preferences={"p1": "right"}))
     plain = frame([*judged(pairs=["t1", "t2"], preferences={"": "A"}), *judged(pairs=["x"], preferences={"": "right"})])
-    (row,) = scores(test, plain, chosen, judge="J")
+    (row,) = scores(test, plain, chosen)
     assert (row["accuracy"], row["accuracy_smallest"], row["baseline"], row["gain"]) == (1, 1, 0.5, 0.5)
     assert (row["pairs"], row["dev"], row["unread"], row["missing"]) == (2, "4 / 4", 0, 0)
     without, with_ = positions(test, plain[plain["pair"] != "x"], chosen)
@@ -51,7 +51,7 @@ def test_preferences_are_chosen_on_dev_pairs_and_applied_to_test_pairs():
 def test_equal_subsets_share_the_accuracy():
     chosen = choose(frame(judged(pairs=["d"], preferences={"p0": "right", "p1": "right"})))
     test = frame(judged(pairs=["t"], preferences={"p0": "right", "p1": ""}))
-    (row,) = scores(test, test.iloc[:0], chosen, judge="J")
+    (row,) = scores(test, test.iloc[:0], chosen)
     # p0 is right, p1 wrong, and a tie of both right where the right response is first.
     assert (row["best_subsets"], row["accuracy"], row["accuracy_smallest"]) == (3, 0.5, 1)
     assert row["unread"] == 2
@@ -62,7 +62,7 @@ def test_topics_weigh_alike():
         {"judge": "J", "topic": topic, "annotator": name, "accuracy": accuracy, "baseline": 0.5, "gain": accuracy - 0.5}
         for topic, name, accuracy in (("math", "ann", 1.0), ("math", "bob", 0.5), ("code", "ann", 0.25))
     ]
-    assert by_topic(rows).set_index("topic")["accuracy"].to_dict() == {"code": 0.25, "math": 0.75, "overall": 0.5}
+    assert {row["topic"]: row["accuracy"] for row in by_topic(rows)} == {"code": 0.25, "math": 0.75, "overall": 0.5}
 
 
 def test_preferences_of_one_topic_judge_another():

@@ -1,0 +1,55 @@
+"""What the stages have in common that ask models: settings, prompts, and how answers are read."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from protocols.asking import Asked, PromptFiles, plan_asking, start_asking
+from protocols.context import StageContext
+from protocols.stages import EndpointName, EndpointNames, Plan, Stage, StageResult, StageSettings
+
+PROMPTS = Path(__file__).parent.parent / "prompts"
+
+
+class AskOne(StageSettings):
+    endpoint: EndpointName = Field(default="", description="The model that is asked.")
+    max_tokens: int = Field(default=256, ge=1, le=100_000, description="The longest answer, in tokens.")
+
+
+class Judge(AskOne):
+    max_tokens: int = Field(default=1024, ge=1, le=100_000, description="The longest judgement, in tokens.")
+
+
+class Responding(StageSettings):
+    temperature: float = Field(
+        default=0, ge=0, le=2, description="The paper does not give the temperature of responses; 0 can be repeated."
+    )
+    max_tokens: int = Field(default=1024, ge=1, le=100_000, description="The longest response, in tokens.")
+
+
+class Respond(Responding):
+    models: EndpointNames = Field(default=(), description="The models that are compared; at least two.")
+
+
+def prompt(name: str) -> PromptFiles:
+    return PromptFiles(PROMPTS, name)
+
+
+def fields(settings: Any) -> dict[str, Any]:
+    """The job's fields that these settings decide."""
+    return {"temperature": getattr(settings, "temperature", 0), "max_tokens": settings.max_tokens}
+
+
+def asking_stage(asked: Callable[[StageContext], Asked], *, prompts: list[str], **given: Any) -> Stage:
+    """A stage that starts what `asked` says as model jobs; the rest as for Stage."""
+
+    def run(ctx: StageContext) -> StageResult:
+        return StageResult({"job": start_asking(ctx, asked(ctx))}, done=False)
+
+    def plan(ctx: StageContext) -> Plan:
+        return plan_asking(ctx, asked(ctx))
+
+    paths = tuple(path for name in prompts for path in prompt(name).paths)
+    return Stage(kind="job", run=run, plan=plan, prompts=paths, **given)

@@ -1,0 +1,131 @@
+"""Models ranked by the judge under preferences of all annotators, against a ranking that people made."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from protocols.asking import Asked
+from protocols.context import Made, StageContext
+from protocols.sense.ranking import (
+    PREFERENCES_EACH,
+    REFERENCE,
+    agreement_rows,
+    battles,
+    drawn_preferences,
+    ranking_rows,
+)
+from protocols.sense.split import SEED
+from protocols.sense.stages.asking import Judge, asking_stage
+from protocols.sense.stages.judging import count, judged, judging
+from protocols.sense.stages.results import table
+from protocols.stages import EndpointNames, Stage, StageError, StageResult, StageSettings
+
+
+class Drawing(StageSettings):
+    models: EndpointNames = Field(
+        default=(), description="Models to rank; none for all. Calls grow with the square of their number."
+    )
+    preferences_each: int = Field(
+        default=PREFERENCES_EACH,
+        ge=1,
+        description="Preferences drawn of each annotator and topic; the paper says five of each annotator, and "
+        "elsewhere five of each comparison.",
+    )
+    seed: int = Field(default=SEED, ge=0, description="What draws them.")
+
+
+class Ranking(StageSettings):
+    reference: tuple[str, ...] = Field(
+        default=REFERENCE, description="The ranking that people made, the best model first; the paper’s by default."
+    )
+    anchor: str = Field(
+        default="", description="The model that alone is the opponent in the short ranking; none: the last."
+    )
+
+
+def draw(ctx: StageContext) -> StageResult:
+    """Pairs of the ranking set under the preferences drawn for their topic."""
+    ids: dict[tuple[str, str], list[str]] = defaultdict(list)
+    texts = {}
+    for item in ctx.items("preferences"):
+        ids[item.content["annotator"], item.content["topic"]].append(item.external_id)
+        texts[item.external_id] = item.content["preference"]
+    drawn = drawn_preferences(ids, each=ctx.settings.preferences_each, seed=ctx.settings.seed)
+    came = ctx.dataset("pairs", "dataset_ranking").items.count()
+    used = 0
+
+    def made() -> Iterator[Made]:
+        nonlocal used
+        for number, item in enumerate(ctx.items("pairs", "dataset_ranking"), start=1):
+            content = item.content
+            if ctx.settings.models and not {content["model_1"], content["model_2"]} <= {*ctx.settings.models}:
+                continue
+            used += 1
+            # Nobody chose between the two: the first one stands for what would be chosen, to count its wins.
+            content = content | {"pair": item.external_id, "annotator": "", "human": "first"}
+            for id in drawn.get(content["topic"], ()):
+                more = {"preference_id": id, "preference": texts[id]}
+                yield Made(f"{number}/{id}", content | more, {"item": item.pk})
+
+    dataset = ctx.make_dataset(made())
+    if not dataset.items.exists():
+        raise StageError("No pair of these models has a topic with preferences; choose other models.")
+    why = {"of models that are not ranked": came - used} if came > used else {}
+    return StageResult({"dataset": dataset.slug}, came, used, why)
+
+
+def _judge(ctx: StageContext) -> Asked:
+    return judging(ctx, ctx.dataset("ranking_pairs"), "judge")
+
+
+def rank(ctx: StageContext) -> StageResult:
+    models = {
+        content["pair"]: (content["model_1"], content["model_2"])
+        for content in ctx.dataset("ranking_pairs").items.values_list("content", flat=True).iterator(chunk_size=2000)
+    }
+    found = battles(judged(ctx, "judge_ranking"), models)
+    if found.empty:
+        raise StageError("No pair was decided; look at the judge's replies.")
+    ranked = {*found["left"], *found["right"]}
+    anchor = ctx.settings.anchor or sorted(ranked)[-1]
+    if anchor not in ranked:
+        raise StageError(f"{anchor} is in no pair; the models are {', '.join(sorted(ranked))}.")
+    outputs = {
+        "dataset": table(ctx, ranking_rows(found, anchor)),
+        "dataset_agreement": table(ctx, agreement_rows(found, ctx.settings.reference, anchor), "agreement"),
+    }
+    return StageResult(outputs, len(models), len(models))
+
+
+STAGES = (
+    Stage(
+        code="ranking_pairs",
+        title="Ranking: pairs",
+        says="Preferences of every annotator and topic are drawn, under which pairs of the models to rank are judged.",
+        kind="transformation",
+        needs=("pairs", "preferences"),
+        settings=Drawing,
+        run=draw,
+    ),
+    asking_stage(
+        _judge,
+        code="judge_ranking",
+        title="Ranking: judge",
+        says="The judge decides each pair under each drawn preference, in both orders.",
+        needs=("ranking_pairs",),
+        settings=Judge,
+        prompts=["judge"],
+        collect=count,
+    ),
+    Stage(
+        code="ranking",
+        title="Ranking",
+        says="The majority of preferences decides each pair. Models are ranked by their mean win rate, by "
+        "Bradley-Terry, and by what they win against one opponent, and compared with a ranking that people made.",
+        kind="report",
+        needs=("ranking_pairs", "judge_ranking"),
+        settings=Ranking,
+        run=rank,
+    ),
+)
