@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 
 from evaluation.parameters import ComparedParameters
-from evaluation.selection import columns, model_names
+from evaluation.selection import model_names
 from projects.models import Project
 
 _DEFAULTS = ComparedParameters.model_fields
@@ -103,7 +103,6 @@ class ComparedForm(ReportForm):
         self._offer("dataset", list(project.datasets.values_list("slug", "name")))
         self._offer("instrument", list(instruments.items()))
         self._offer("models", [(name, name) for name in model_names(project)])
-        self._columns = columns(project)
         self._questions = [question for i in project.instruments.all() for question in i.questionnaire.questions]
 
     def _offer_columns(self, name: str, columns: Sequence[str]) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 
 from evaluation.forms import ComparedForm, optional_column
+from evaluation.selection import columns
 from projects.models import Project
 
 
@@ -44,10 +45,11 @@ class JudgingForm(ComparedForm):
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, project=project, **kwargs)
         self._offer("question", self._codes("pairwise"))
-        self._offer_columns("preferences", self._columns["cond"])
-        self._offer_columns("person", self._columns["cond"] + self._columns["attr"])
+        named = columns(project)
+        self._offer_columns("preferences", named["cond"])
+        self._offer_columns("person", named["cond"] + named["attr"])
         for name in ("topic", "first_author", "second_author"):
-            self._offer_columns(name, self._columns["item"])
+            self._offer_columns(name, named["item"])
         self.fields["kinds"].initial = ["annotator"]
 
     def clean_reference(self) -> list[str]:

@@ -12,6 +12,8 @@ from evaluation.answers import check_alignment
 from evaluation.judging_report.parameters import JudgingParameters
 from evaluation.judging_report.selecting import check_judging
 from evaluation.parameters import AlignmentParameters, ReportParameters
+from evaluation.reactions_report.parameters import ReactionsParameters
+from evaluation.reactions_report.selecting import check_reactions
 from projects.models import Project
 
 
@@ -47,6 +49,17 @@ _ALL = (
         check=check_alignment,
         read="evaluation.frames.read_frames",
         sections="evaluation.sections.alignment_sections",
+    ),
+    Kind(
+        code="reactions",
+        title="Reactions of communities",
+        says="Do models react to news as communities do, in tone and attitude, and does it help to tell them the "
+        "community?",
+        parameters=ReactionsParameters,
+        form="evaluation.forms_reactions.ReactionsForm",
+        check=check_reactions,
+        read="evaluation.reactions_report.frames.read_frames",
+        sections="evaluation.reactions_report.sections.reactions_sections",
     ),
     Kind(
         code="judging",

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from evaluation.figures import interval_dots
-from evaluation.judging_report.judgments import ANSWERS, NOBODY, STRANGER, Judge, Judging, choices
+from evaluation.judging_report.judgments import ANSWERS, NOBODY, STRANGER, Judging, choices
 from evaluation.metrics.agreement import agreement_statistics
 from evaluation.metrics.preference import right_in_both, swap_consistency, two_order_accuracy
 from evaluation.metrics.ranking import repeated_runs
@@ -16,6 +16,7 @@ from evaluation.metrics.ratings import category_counts
 from evaluation.metrics.resampling import bootstrap_interval, weighted_mean
 from evaluation.metrics.result import Estimate, mean_of_defined
 from evaluation.metrics.sum_statistics import with_intervals
+from evaluation.sections.answerers import AskedModel
 from evaluation.sections.shape import Cell, Column, Figure, Row, Section, Table, estimate_cell, two_decimals
 
 _JUDGE = Column("judge", "Judge", "name")
@@ -69,8 +70,8 @@ def accuracy(judging: Judging) -> Section | None:
     )
 
 
-def _chosen(judging: Judging, judge: Judge) -> pd.DataFrame:
-    given = judging.of(judge)
+def _chosen(judging: Judging, judge: AskedModel) -> pd.DataFrame:
+    given = judge.of(judging.judgments)
     return choices(given, judging.right(given))
 
 
@@ -85,8 +86,8 @@ def _estimate(judging: Judging, rows: pd.DataFrame) -> Estimate:
     return replace(found, low=interval.low, high=interval.high)
 
 
-def _overall(judging: Judging, judge: Judge, rows: pd.DataFrame) -> Row:
-    named = set(judging.of(judge)["person"]) - {STRANGER}
+def _overall(judging: Judging, judge: AskedModel, rows: pd.DataFrame) -> Row:
+    named = set(judge.of(judging.judgments)["person"]) - {STRANGER}
     right = {True: "Most people's choice", False: "Each person's choice"}[named == {NOBODY}]
     runs = repeated_runs([two_order_accuracy(run).value for _, run in rows.groupby("sample")])
     return Row(
@@ -122,8 +123,8 @@ def _people(judging: Judging) -> Row:
     )
 
 
-def _by_person(judging: Judging, judge: Judge) -> Iterator[Row]:
-    given = judging.of(judge)
+def _by_person(judging: Judging, judge: AskedModel) -> Iterator[Row]:
+    given = judge.of(judging.judgments)
     for person in judging.own_labels.columns:
         for asked, words in ((person, person), (NOBODY, "Nobody in particular")):
             own = given[given["person"] == asked]
@@ -135,7 +136,7 @@ def _by_person(judging: Judging, judge: Judge) -> Iterator[Row]:
                 yield Row(cells, marks=(*judging.marks_of(person), judge.mark))
 
 
-def _by_topic(judging: Judging, judge: Judge, rows: pd.DataFrame) -> Iterator[Row]:
+def _by_topic(judging: Judging, judge: AskedModel, rows: pd.DataFrame) -> Iterator[Row]:
     topics = judging.items.set_index("item")["topic"]
     by_topic = {topic: rows[rows["of"].map(topics) == topic] for topic in dict.fromkeys(topics)}
     found = {topic: _estimate(judging, of_topic) for topic, of_topic in by_topic.items()}

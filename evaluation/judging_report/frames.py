@@ -90,7 +90,7 @@ def _judgments(selection: Selection[JudgingParameters], names: dict[str, str]) -
         unit=rows.groupby(_UNIT).ngroup(),
     ).drop(columns=_UNIT)
     keys = [name for name in rows.columns if name not in _COUNTS]
-    return rows.groupby(keys, as_index=False)[_COUNTS].sum()
+    return rows.groupby(keys)[_COUNTS].sum().reset_index()
 
 
 def _unread(selection: Selection[JudgingParameters]) -> QuerySet[Call]:

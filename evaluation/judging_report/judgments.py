@@ -16,28 +16,12 @@ from evaluation.judging_report.parameters import JudgingParameters
 from evaluation.metrics.labels import majority_labels
 from evaluation.metrics.ratings import ratings_matrix
 from evaluation.metrics.votes import majority_votes
-from evaluation.sections.answerers import Answerers, label_among
+from evaluation.sections.answerers import Answerers, AskedModel, asked_models, label_among
 
 FIRST, SECOND, TIE = "first", "second", "tie"
 ANSWERS = (FIRST, SECOND, TIE)
 NOBODY, STRANGER = "", "?"
-_JUDGE = ["model", "endpoint", "prompt", "temperature", "demo_model"]
 _UNIT = ["item", "person", "unit", "sample"]
-
-
-@dataclass(frozen=True, slots=True)
-class Judge:
-    """A model that judges, at an endpoint, with a prompt and a temperature."""
-
-    model: str
-    endpoint: str
-    prompt: str
-    temperature: str
-    demo_model: bool
-
-    @property
-    def mark(self) -> Mark:
-        return "demo-model" if self.demo_model else "model"
 
 
 @dataclass(frozen=True)
@@ -64,18 +48,11 @@ class Judging:
         return Answerers(self.persons, self.judgments)
 
     @cached_property
-    def judges(self) -> tuple[Judge, ...]:
-        """In the order of all tables and figures."""
-        found = self.judgments[_JUDGE].drop_duplicates().sort_values(_JUDGE)
-        return tuple(Judge(*row) for row in found.itertuples(index=False, name=None))
+    def judges(self) -> tuple[AskedModel, ...]:
+        return asked_models(self.judgments)
 
-    def label(self, judge: Judge) -> str:
+    def label(self, judge: AskedModel) -> str:
         return label_among(judge, self.judges)
-
-    def of(self, judge: Judge) -> pd.DataFrame:
-        """The judge's judgments."""
-        rows = self.judgments
-        return rows[np.logical_and.reduce([rows[name] == getattr(judge, name) for name in _JUDGE])]
 
     @cached_property
     def chosen(self) -> pd.DataFrame:

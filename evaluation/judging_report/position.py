@@ -84,7 +84,9 @@ def position(judging: Judging) -> Section | None:
 def _choosers(judging: Judging) -> list[Chooser]:
     people = _as_judgments(judging.labels)
     found = [(PEOPLE, judging.who.people_mark, judging.who.people_marks, people)]
-    found += [(judging.label(judge), judge.mark, (judge.mark,), judging.of(judge)) for judge in judging.judges]
+    found += [
+        (judging.label(judge), judge.mark, (judge.mark,), judge.of(judging.judgments)) for judge in judging.judges
+    ]
     names = ["n_first", "n_second", "n_tie", "n_unread"]
     return [Chooser(name, mark, marks, rows[names].sum(), positions(rows)) for name, mark, marks, rows in found]
 

@@ -83,7 +83,9 @@ def _sides(judging: Judging) -> list[Fought]:
     people = battles_of_people(judging.chosen, judging.items)
     found = [Fought(PEOPLE, "people", judging.who.people_marks, people)]
     return found + [
-        Fought(judging.label(judge), f"judge_{number}", (judge.mark,), battles(judging.of(judge), judging.items))
+        Fought(
+            judging.label(judge), f"judge_{number}", (judge.mark,), battles(judge.of(judging.judgments), judging.items)
+        )
         for number, judge in enumerate(judging.judges, start=1)
     ]
 

@@ -1,4 +1,4 @@
-"""What a report on judges needs to be there. Without pandas, because the pages that ask for reports look here too."""
+"""What a report on judges needs. Without pandas, because the pages that ask for reports look here too."""
 
 from evaluation.answers import check_answered
 from evaluation.judging_report.parameters import JudgingParameters

@@ -1,6 +1,7 @@
 """What a reader must know before any number: which pairs, who labelled and judged them, what is called right."""
 
-from evaluation.judging_report.judgments import NOBODY, STRANGER, Judge, Judging
+from evaluation.judging_report.judgments import NOBODY, STRANGER, Judging
+from evaluation.sections.answerers import AskedModel
 from evaluation.sections.shape import Column, Row, Section, Table
 
 ITEMS = (
@@ -93,8 +94,8 @@ def _judges(judging: Judging) -> Table:
     return Table("judges", "Judges", "Models that judged, with what they said.", JUDGES, rows)
 
 
-def _judge(judging: Judging, judge: Judge) -> Row:
-    given = judging.of(judge)
+def _judge(judging: Judging, judge: AskedModel) -> Row:
+    given = judge.of(judging.judgments)
     verdicts = int(given[["n_first", "n_second", "n_tie"]].sum().sum())
     return Row(
         cells={

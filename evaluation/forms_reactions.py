@@ -1,0 +1,60 @@
+"""The form that asks for a report on reactions."""
+
+from typing import Any
+
+from django import forms
+
+from evaluation.forms import ComparedForm, optional_column
+from evaluation.reactions_report.parameters import ATTITUDES, ReactionsParameters
+from evaluation.reactions_report.selecting import ATTITUDES as ATTITUDE_KINDS
+from evaluation.reactions_report.selecting import TONES
+from evaluation.selection import columns
+from projects.models import Project
+
+_DEFAULTS = ReactionsParameters.model_fields
+
+
+class ReactionsForm(ComparedForm):
+    """Which questions have tones and attitudes, and what makes a simulated reaction blind or informed."""
+
+    field_order = (
+        *("title", "dataset", "instrument", "tone", "attitude", "attitudes", "post", "community"),
+        *("condition", "blind", "informed"),
+    )
+
+    tone = forms.ChoiceField(label="Question with the tones")
+    attitude = forms.ChoiceField(
+        label="Question with the attitude",
+        help_text="A scale or number from -1 to 1, or a choice; it may be the question with the tones.",
+    )
+    attitudes = forms.CharField(
+        label="Where options stand",
+        initial=", ".join(f"{code} = {value:g}" for code, value in ATTITUDES.items()),
+        help_text="Of a choice: the codes of its options, each with a number from -1 (negative) to 1 (positive). "
+        "Options that are not named have no attitude.",
+    )
+    post = optional_column(help_text="The items' field that names what is reacted to; without it each item is one.")
+    community = optional_column(help_text="The items' field that names the community.")
+    condition = forms.ChoiceField(help_text="The factor that says whether the model was told the community.")
+    blind = forms.CharField(label="Level without the community", initial=_DEFAULTS["blind"].default, max_length=200)
+    informed = forms.CharField(label="Level with the community", initial=_DEFAULTS["informed"].default, max_length=200)
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, project=project, **kwargs)
+        named = columns(project)
+        self._offer("tone", self._codes(*TONES))
+        self._offer("attitude", self._codes(*ATTITUDE_KINDS))
+        self._offer("condition", [(column, column) for column in named["cond"]])
+        for name in ("post", "community"):
+            self._offer_columns(name, named["item"])
+        self.fields["kinds"].initial = ["annotator"]
+        self.fields["condition"].initial = _DEFAULTS["condition"].default
+
+    def clean_attitudes(self) -> dict[str, float]:
+        try:
+            pairs = [part.partition("=") for part in self.cleaned_data["attitudes"].split(",") if part.strip()]
+            return {code.strip(): float(value) for code, _, value in pairs}
+        except ValueError:
+            raise forms.ValidationError(
+                "Write each option with its number, such as negative = -1, positive = 1."
+            ) from None

@@ -1,0 +1,179 @@
+"""How close the attitudes of simulated reactions come to the observed ones, and what telling the community changes."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evaluation.figures import Mark
+from evaluation.metrics.attitude_deltas import error_tests
+from evaluation.metrics.attitudes import attitude_correlation, attitude_mean_error, attitude_rmse, attitude_shares
+from evaluation.metrics.delta_resampling import delta_intervals, swap_tests
+from evaluation.metrics.dependent_correlations import steiger_test, williams_test
+from evaluation.metrics.resampling import bootstrap_interval, weighted_mean
+from evaluation.metrics.result import Estimate
+from evaluation.reactions_report.figures import ATTITUDES, shares
+from evaluation.reactions_report.reactions import Reactions
+from evaluation.sections.answerers import AskedModel
+from evaluation.sections.shape import Cell, Column, Figure, Row, Section, Table, estimate_cell
+
+_WHO = (Column("model", "Model", "name"), Column("split", "Posts", "name"))
+_POSTS = Column("posts", "Posts", "count", "n")
+LEVELS = (
+    *_WHO,
+    Column("level", "Told", "name"),
+    _POSTS,
+    Column("rmse", "RMSE", "estimate", "0 to 2"),
+    Column("mean_error", "Mean error", "estimate", "−2 to 2"),
+    Column("rho", "Spearman’s ρ", "estimate", "−1 to 1"),
+)
+DELTAS = (
+    *_WHO,
+    _POSTS,
+    Column("delta_rmse", "Δ RMSE", "estimate"),
+    Column("p_rmse", "Swap test", "estimate", "p"),
+    Column("delta_abs_me", "Δ |mean error|", "estimate"),
+    Column("p_abs_me", "Swap test", "estimate", "p"),
+    Column("delta_rho", "Δ ρ", "estimate"),
+    Column("p_rho", "Swap test", "estimate", "p"),
+    Column("williams", "Williams’ test of ρ", "estimate", "p"),
+    Column("steiger", "Steiger’s test of ρ", "estimate", "p", shown=False),
+    Column("signed_t", "Paired t of errors", "estimate", "p", shown=False),
+    Column("squared_t", "Paired t of squared errors", "estimate", "p", shown=False),
+)
+OBSERVED = "Observed"
+
+
+def attitudes(reactions: Reactions) -> Section | None:
+    """None when no post has an observed and a simulated attitude."""
+    levels = [row for model in reactions.models for row in _levels(reactions, model)]
+    if not levels:
+        return None
+    parameters = reactions.parameters
+    deltas = tuple(row for model in reactions.models for row in _deltas(reactions, model))
+    tables = [
+        Table("attitudes", "Attitudes of simulated reactions", "By what the model was told.", LEVELS, tuple(levels))
+    ]
+    if deltas:
+        caption = f"{parameters.informed} less {parameters.blind}, on posts that were simulated both ways."
+        tables.append(Table("attitude_deltas", "What telling the community changes", caption, DELTAS, deltas))
+    return Section(
+        code="attitudes",
+        title="Attitudes",
+        paragraphs=(
+            "Each simulated attitude is held against the mean of the attitudes that were observed to the same post. "
+            "The mean error is positive where the model is more positive than people; errors in opposite directions "
+            "cancel in it, not in the RMSE. Spearman’s ρ says whether the model finds the same posts negative.",
+            f"Δ is {parameters.informed} less {parameters.blind}: below 0 is better for RMSE and |mean error|, above 0 "
+            f"for ρ. The swap test exchanges both within {reactions.clustered} (all patterns, or {parameters.swaps:,} "
+            f"drawn ones, seed {parameters.seed}); Williams’ test is a named alternative for ρ that takes posts as "
+            "independent. Many tests find something by chance: they are not corrected for their number.",
+            f"Brackets are 95 % bootstrap intervals over {reactions.clustered} ({parameters.resamples} resamples). A "
+            "post has few observed reactions, so even a perfect simulation of one more person would have errors.",
+        ),
+        tables=tuple(tables),
+        figures=(_figure(reactions),),
+    )
+
+
+def _levels(reactions: Reactions, model: AskedModel) -> Iterator[Row]:
+    for split, posts in reactions.splits.items():
+        for level in reactions.levels:
+            frame = reactions.attitudes(model, level, posts)
+            if len(frame):
+                cells: dict[str, Cell] = {"model": reactions.label(model), "split": split, "level": level}
+                cells |= {"posts": len(frame), "rho": estimate_cell(attitude_correlation(frame))}
+                cells |= {name: estimate_cell(found) for name, found in _errors(reactions, frame).items()}
+                yield Row(cells, marks=(*reactions.who.people_marks, model.mark))
+
+
+def _errors(reactions: Reactions, frame: pd.DataFrame) -> dict[str, Estimate]:
+    """RMSE and mean error with intervals."""
+    parameters, errors = reactions.parameters, (frame["simulated"] - frame["real"]).to_numpy(dtype=np.float64)
+    clusters = reactions.clusters(frame["post"])
+
+    def bounded(found: Estimate, of: Any, scaled: Any) -> Estimate:
+        drawn = bootstrap_interval(of, clusters, n_resamples=parameters.resamples, seed=parameters.seed)
+        return replace(found, low=float(scaled(drawn.low)), high=float(scaled(drawn.high)))
+
+    return {
+        "rmse": bounded(attitude_rmse(frame), weighted_mean(errors**2), np.sqrt),
+        "mean_error": bounded(attitude_mean_error(frame), weighted_mean(errors), float),
+    }
+
+
+def _deltas(reactions: Reactions, model: AskedModel) -> Iterator[Row]:
+    parameters = reactions.parameters
+    for split, posts in reactions.splits.items():
+        pairs = reactions.pairs(model, posts)
+        if pairs.empty:
+            continue
+        clusters, n = reactions.clusters(pairs["post"]), len(pairs)
+        found = delta_intervals(pairs, communities=clusters, n_resamples=parameters.resamples, seed=parameters.seed)
+        swapped = swap_tests(pairs, communities=clusters, n_swaps=parameters.swaps, seed=parameters.seed)
+        cells: dict[str, Cell] = {"model": reactions.label(model), "split": split, "posts": n}
+        cells |= {name: estimate_cell(delta) for name, delta in found.items()}
+        cells |= {
+            name.replace("delta", "p"): estimate_cell(Estimate(test.p, n, reason=test.reason))
+            for name, test in swapped.items()
+        }
+        cells |= {name: estimate_cell(test) for name, test in _alternatives(pairs).items()}
+        yield Row(cells, marks=(*reactions.who.people_marks, model.mark))
+
+
+def _alternatives(pairs: pd.DataFrame) -> dict[str, Estimate]:
+    """The p-values of the named alternatives to swap tests."""
+    n = len(pairs)
+    informed, blind, between = (
+        attitude_correlation(pd.DataFrame({"post": pairs["post"], "real": pairs[one], "simulated": pairs[other]})).value
+        for one, other in (("real", "informed"), ("real", "blind"), ("blind", "informed"))
+    )
+    tests = {
+        "williams": williams_test(informed, blind, between, n),
+        "steiger": steiger_test(informed, blind, between, n),
+        **{name: test for name, test in error_tests(pairs).items() if name in ("signed_t", "squared_t")},
+    }
+    return {name: _p(test.p, n) for name, test in tests.items()}
+
+
+def _p(p: float, n: int) -> Estimate:
+    return Estimate.undefined("too few posts, or no difference to test", n=n) if np.isnan(p) else Estimate(p, n)
+
+
+def _figure(reactions: Reactions) -> Figure:
+    sides: list[tuple[str, Mark, tuple[Mark, ...], pd.DataFrame]] = [
+        (OBSERVED, reactions.who.people_mark, reactions.who.people_marks, reactions.observed_attitudes)
+    ]
+    for model in reactions.models:
+        given = model.of(reactions.simulated_attitudes)
+        for level in reactions.levels:
+            name = f"{reactions.label(model)} · {level}"
+            sides.append((name, model.mark, (model.mark,), given[given["level"] == level]))
+    rows = []
+    for name, mark, marks, given in sides:
+        start = 0.0
+        signs = pd.Series(np.repeat(np.sign(given["attitude"].to_numpy()), given["n"]))
+        for attitude, share in zip(ATTITUDES, attitude_shares(signs).values(), strict=True):
+            if len(signs):
+                part = {"value": share, "low": start, "high": start + share, "middle": start + share / 2}
+                words = f"{share:.0%}" if share >= 0.08 else ""
+                rows.append(
+                    {"who": name, "mark": mark, "attitude": attitude, **part, "n": len(signs), "label": words}
+                    | reactions.who.marked(*marks)
+                )
+                start += share
+    return Figure(
+        code="attitude_shares",
+        title="Attitudes of observed and of simulated reactions",
+        caption="Shares of negative (left, dark), neutral or mixed, and positive (right, light) reactions; every "
+        f"reaction counts alike. {reactions.who.legend}",
+        source=reactions.source,
+        spec=shares(
+            rows,
+            who=[name for name, *_ in sides],
+            x_title="Share of reactions",
+            caution=reactions.who.caution,
+        ),
+    )

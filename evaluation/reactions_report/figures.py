@@ -1,0 +1,29 @@
+"""Figures of reports on reactions, of the parts of `evaluation.figures`."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+
+from evaluation.figures import FILL, HUE, Rows, finished, height_of, numbers_axis, tooltip_of, words_axis
+
+ATTITUDES = ("negative", "neutral", "positive")
+
+
+def shares(rows: Rows, *, who: Sequence[str], x_title: str, caution: str) -> dict[str, Any]:
+    """A line of three parts for each of `who`, from `low` to `high`, for rows with one of ATTITUDES as `attitude`, the
+    share as `value`, its `middle`, `mark` and `label`. The more negative, the darker."""
+    base = alt.Chart().encode(y=alt.Y("who:N", sort=list(who), title=None, axis=words_axis()))
+    axis = numbers_axis(".1f")
+    part = base.mark_bar(height=22, strokeWidth=1).encode(
+        x=alt.X("low:Q", title=x_title, scale=alt.Scale(domain=(0, 1)), axis=axis),
+        x2="high:Q",
+        fill=alt.Fill("mark:N", scale=FILL, legend=None),
+        fillOpacity=alt.FillOpacity(
+            "attitude:N", scale=alt.Scale(domain=ATTITUDES, range=[0.6, 0.3, 0.1]), legend=None
+        ),
+        stroke=alt.Stroke("mark:N", scale=HUE, legend=None),
+        tooltip=tooltip_of("who", "attitude"),
+    )
+    words = base.transform_filter("datum.label").mark_text(fontSize=11).encode(x="middle:Q", text="label:N")
+    return finished([part, words], rows, height=height_of(40, who, [""]), caution=caution)
