@@ -23,7 +23,7 @@ __all__ = ["collect_stage", "give_file", "perform", "plan_stage", "run_stage", "
 
 logger = logging.getLogger(__name__)
 PERFORM = "protocols.tasks.perform_stage"
-IN_WORKERS = ("import", "transformation")  # the other kinds only set something up
+IN_WORKERS = ("import", "transformation", "report")  # the other kinds only set something up
 FAULT = "A fault in the program kept this stage from being done; the log has the details."
 Status = StageRun.Status
 
