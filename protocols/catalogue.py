@@ -4,7 +4,7 @@ from importlib import import_module
 
 from protocols.stages import Protocol, StageError
 
-PROTOCOLS = {"pact": "protocols.pact.protocol", "sense": "protocols.sense.protocol"}
+PROTOCOLS = {"pact": "protocols.pact.protocol", "care": "protocols.care.protocol", "sense": "protocols.sense.protocol"}
 
 
 def find_protocol(name: str) -> Protocol:

@@ -13,12 +13,11 @@ ARCHITECTURES = ("minimal", "definitions", "maximal")
 class SetUp:
     """What an endpoint answered with one of the prompts.
 
-    `tones`: by reaction what it said, once for each repetition that was answered. `asked` counts calls, `price` is what
-    they cost; None where the endpoint has no price.
+    `tones`: by reaction what it said, once for each repetition that was answered. `price` is what the calls cost; None
+    where the endpoint has no price.
     """
 
     name: str
-    asked: int
     tones: Mapping[str, Sequence[str]]
     price: Decimal | None = None
 
@@ -59,7 +58,7 @@ def score(set_up: SetUp, *, right: Mapping[tuple[str, str], bool], sample: Seque
 
     An answer that nobody has audited counts neither as right nor as wrong.
 
-    >>> done = SetUp("m_minimal", 4, {"r1": ["grateful", "grateful"], "r2": ["joking", "asking"]})
+    >>> done = SetUp("m_minimal", {"r1": ["grateful", "grateful"], "r2": ["joking", "asking"]})
     >>> found = score(done, right={("r1", "grateful"): True, ("r2", "joking"): False}, sample=["r1", "r2"])
     >>> found.accuracy, found.consistency
     (0.5, 0.5)

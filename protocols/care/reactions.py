@@ -16,7 +16,6 @@ DELETED = "deleted or removed"
 BOT = "by a bot"
 STICKIED = "stickied by moderators"
 LOWER = "not among the post’s most up-voted"
-_BOT_NAME = re.compile(r"AutoModerator|.*(?:[-_]bot|[a-z0-9]Bot|BOT)")
 _BOT_TEXT = re.compile(r"\bI(?: a|')m a bot\b", re.IGNORECASE)
 
 
@@ -43,7 +42,7 @@ def why_no_reaction(comment: Comment) -> str:
         return REPLY
     if comment.text.strip() in ("[deleted]", "[removed]", ""):
         return DELETED
-    if _BOT_NAME.fullmatch(comment.author) or _BOT_TEXT.search(comment.text):
+    if comment.bot or _BOT_TEXT.search(comment.text):
         return BOT
     return STICKIED if comment.stickied else ""
 

@@ -3,6 +3,7 @@
 Posts and comments have the field names of pushshift's dumps; other fields of theirs are left out.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import IO, Any
@@ -14,6 +15,7 @@ from materials.reading_plan import Source
 from materials.reading_text import json_line_rows
 from protocols.care.addresses import article_id
 
+_BOT_NAME = re.compile(r"AutoModerator|.*(?:[-_]bot|[a-z0-9]Bot|BOT)")
 _WORDS = {
     "missing": "it is missing",
     "string_type": "a text is needed here",
@@ -49,14 +51,15 @@ class Post(_Row):
 
 
 class Comment(_Row):
-    """`post` and `parent` without the kind before the id; no parent is the top level."""
+    """`post` and `parent` without the kind before the id; no parent is the top level. Of the author is kept only
+    whether the name is a bot's."""
 
     id: str = Field(min_length=1)
     post: str = Field(min_length=1, validation_alias=AliasChoices("link_id", "post"))
     parent: str | None = Field(validation_alias=AliasChoices("parent_id", "parent"))
     created_at: datetime = Field(validation_alias=AliasChoices("created_utc", "created_at"))
     score: int
-    author: str = ""
+    bot: bool = Field(default=False, validation_alias=AliasChoices("bot", "author"))
     stickied: bool = False
     text: str = Field(validation_alias=AliasChoices("body", "text"))
 
@@ -64,6 +67,11 @@ class Comment(_Row):
     @classmethod
     def _time(cls, value: Any) -> datetime:
         return utc(value)
+
+    @field_validator("bot", mode="before")
+    @classmethod
+    def _bot(cls, value: Any) -> Any:
+        return bool(_BOT_NAME.fullmatch(value)) if isinstance(value, str) else value
 
     @field_validator("post", mode="before")
     @classmethod

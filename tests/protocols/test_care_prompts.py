@@ -97,14 +97,14 @@ def test_the_pilot_draws_one_reaction_of_each_community_whatever_their_order():
 
 def test_accuracy_counts_missing_answers_as_wrong_and_unaudited_ones_not_at_all():
     right = {("r1", "asking"): True, ("r2", "asking"): False}
-    set_up = SetUp("m", 4, {"r1": ["asking"], "r2": ["asking", "joking"], "r3": ["joking"]})
+    set_up = SetUp("m", {"r1": ["asking"], "r2": ["asking", "joking"], "r3": ["joking"]})
     found = score(set_up, right=right, sample=["r1", "r2", "r3", "r4"])
     assert (found.n, found.accuracy, found.n_repeated, found.consistency) == (3, pytest.approx(1 / 3), 1, 0)
 
 
 def test_the_best_set_up_goes_by_accuracy_then_consistency_then_cost():
     def done(name: str, tones: list[str], price: int | None):
-        return score(SetUp(name, 2, {"r": tones}, price), right={("r", "asking"): True}, sample=["r"])
+        return score(SetUp(name, {"r": tones}, price), right={("r", "asking"): True}, sample=["r"])
 
     dear, cheap = done("a", ["asking", "asking"], 9), done("b", ["asking", "asking"], 1)
     unsure, wrong = done("c", ["asking", "joking"], 0), done("d", [], 0)
