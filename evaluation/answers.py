@@ -5,8 +5,9 @@ from django.db.models import QuerySet
 from evaluation.parameters import AlignmentParameters, ComparedParameters, ReportError
 from evaluation.selection import Selection, select_alignment
 from evaluation.study_filters import of_passing_sessions
+from llm.models import Call
 from projects.models import Project
-from responses.models import RespondentKind, Response
+from responses.models import RespondentKind, Response, SourceKind
 from responses.querysets import of_completed_sessions
 from responses.sources import ordinary
 
@@ -43,9 +44,23 @@ def of_models(selection: Selection[ComparedParameters]) -> QuerySet[Response]:
     return models
 
 
+def of_probable_calls(selection: Selection[AlignmentParameters], question: str) -> QuerySet[Call]:
+    """The calls behind the chosen models' standing answers to the question, where its options have probabilities."""
+    calls = of_models(selection).filter(question=question, source_kind=SourceKind.CALL).values("source_id")
+    return Call.objects.filter(pk__in=calls, probabilities__has_key=question)
+
+
 def check_alignment(project: Project, parameters: AlignmentParameters) -> None:
-    """Raise ReportError when nobody answered or the parameters name what is not there."""
-    check_answered(select_alignment(project, parameters))
+    """Raise ReportError when nobody answered, the parameters name what is not there, or probabilities are missing."""
+    selection = select_alignment(project, parameters)
+    check_answered(selection)
+    if parameters.model_rates == "answers":
+        return
+    if not any(of_probable_calls(selection, question).exists() for question in selection.questions):
+        raise ReportError(
+            "No answer of these models came with log probabilities of its tokens: run a job that asks for them at an "
+            "endpoint that gives them, or let the share of answers be the model's rate."
+        )
 
 
 def check_answered(selection: Selection[ComparedParameters]) -> None:

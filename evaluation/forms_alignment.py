@@ -10,12 +10,19 @@ from materials.questions import option_codes
 from projects.models import Project
 
 _DEFAULTS = AlignmentParameters.model_fields
+MODEL_RATES = [
+    ("answers", "The share of its answers, over all samples"),
+    (
+        "probabilities",
+        "The probability of the option by the tokens' log probabilities; answers without them are left out",
+    ),
+]
 
 
 class AlignmentForm(ComparedForm):
     """Which questions, and which option is culture."""
 
-    field_order = ("title", "dataset", "instrument", "questions", "option")
+    field_order = ("title", "dataset", "instrument", "questions", "option", "model_rates")
 
     questions = forms.MultipleChoiceField(
         widget=forms.CheckboxSelectMultiple,
@@ -25,6 +32,14 @@ class AlignmentForm(ComparedForm):
     option = forms.ChoiceField(
         label="Option counted as culture",
         help_text="A rate is the share of answers that chose it; every other option is the preference.",
+    )
+
+    model_rates = forms.ChoiceField(
+        label="A model's rate on an item",
+        choices=MODEL_RATES,
+        initial=_DEFAULTS["model_rates"].default,
+        widget=forms.RadioSelect,
+        help_text="One answer is all or nothing: whether a model wavers shows in several samples or in probabilities.",
     )
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:

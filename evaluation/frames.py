@@ -12,6 +12,7 @@ from django.db.models import Case, Count, IntegerField, Q, QuerySet, Subquery, W
 from evaluation.answers import of_every_session, of_models, of_people
 from evaluation.counting import COLUMNS, asked, columns_named, group, persons
 from evaluation.parameters import AlignmentParameters
+from evaluation.probable_answers import expected_answers
 from evaluation.selection import Selection, select_alignment
 from evaluation.study_filters import filtered
 from llm.models import Call
@@ -34,16 +35,22 @@ def read_frames(project: Project, parameters: AlignmentParameters) -> dict[str, 
     """
     selection = select_alignment(project, parameters)
     people, models = of_people(selection), of_models(selection)
+    calls = _calls(selection)
+    if parameters.model_rates == "answers":
+        by_models = _counted(models, _MODELS, selection)
+    else:
+        by_models = expected_answers(selection, columns_named(*_MODELS[1:]))
+        calls = pd.concat([calls, _improbable(models, by_models)], ignore_index=True)
     return {
         "asked": asked(selection),
         "items": _items(selection),
         "people": _counted(people, _PEOPLE, selection),
-        "models": _counted(models, _MODELS, selection),
+        "models": by_models.assign(persona=by_models["persona"] == "true"),
         "persons": persons(people, "kind", "simulated", "country"),
         "outcomes": _outcomes(of_every_session(selection)),
         "filters": _filters(selection),
         "pairs": _pairs(people, selection),
-        "calls": _calls(selection),
+        "calls": calls,
         "versions": group(people | models, columns_named("kind", "version"), n=Count("pk")),
     }
 
@@ -57,10 +64,15 @@ def _counted(
     answers: QuerySet[Response], columns: Sequence[str], selection: Selection[AlignmentParameters]
 ) -> pd.DataFrame:
     culture = Count("pk", filter=Q(value=selection.parameters.option))
-    counted = group(answers, columns_named(*columns), n=Count("pk"), n_culture=culture)
-    if "persona" in counted:
-        counted["persona"] = counted["persona"] == "true"
-    return counted
+    return group(answers, columns_named(*columns), n=Count("pk"), n_culture=culture)
+
+
+def _improbable(models: QuerySet[Response], by_models: pd.DataFrame) -> pd.DataFrame:
+    """The models' answers that are left out because no probabilities came with them, as `_calls`."""
+    given = group(models, columns_named("model"), n=Count("pk")).set_index("model")["n"]
+    left_out = given.sub(by_models.groupby("model")["n"].sum(), fill_value=0).astype("int64")
+    rows = left_out[left_out > 0].rename_axis("model").reset_index(name="n")
+    return rows.assign(status="without probabilities of the option")[["model", "status", "n"]]
 
 
 def _outcomes(people: QuerySet[Response]) -> pd.DataFrame:

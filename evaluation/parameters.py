@@ -61,11 +61,13 @@ class AlignmentParameters(ComparedParameters):
     """The parameters of an alignment report.
 
     `option` is the code that is counted as culture; every other option is the preference. Of the questions,
-    `personal_question` and `norm_question` make the gap of the people.
+    `personal_question` and `norm_question` make the gap of the people. A model's rate on an item is the share of its
+    answers with the option, or with "probabilities" the mean probability that the tokens of its answers gave to it.
     """
 
     questions: tuple[str, ...] = Field(min_length=1)
     option: str = "culture"
     personal_question: str = "personal"
     norm_question: str = "norm"
+    model_rates: Literal["answers", "probabilities"] = "answers"
     splits: int = Field(default=200, ge=10, le=5000)

@@ -2,7 +2,8 @@
 
 Everything in `alignment` and `uncertainty` works on an *items frame*: one row per item with the columns `item`,
 `n_human`, `n_human_culture`, `n_model`, `n_model_culture`. Counts are of valid answers only. Of the two
-options, culture is to follow the culture; the other is to allow the preference.
+options, culture is to follow the culture; the other is to allow the preference. Where the probability of culture is
+known for each answer of a model, their sum may stand for `n_model_culture`: its rate is then the mean probability.
 """
 
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from .checks import column_names, columns_present, joined, kind, same_length, unique_rows, whole_counts
+from .checks import column_names, columns_present, joined, kind, numbers, same_length, unique_rows, whole_counts
 
 FloatArray = NDArray[np.float64]
 
@@ -162,11 +163,15 @@ def counted_units(counts: pd.DataFrame, keys: Sequence[str], *, what: str) -> No
 def cell_counts(cells: pd.DataFrame, *, what: str, of: str = "") -> FloatArray:
     """The columns `n` and `n_culture`, shape (rows, 2), or those of one side; impossible counts raise ValueError.
 
-    >>> cell_counts(pd.DataFrame({"n": [4], "n_culture": [3]}), what="The cells frame").tolist()
-    [[4.0, 3.0]]
+    `n_culture` may be an expected number, a sum of probabilities, but not of people.
+
+    >>> cell_counts(pd.DataFrame({"n": [4, 2], "n_culture": [3, 1.5]}), what="The cells frame").tolist()
+    [[4.0, 3.0], [2.0, 1.5]]
     """
     columns = [f"n{of}", f"n{of}_culture"]
-    counts = whole_counts(columns_present(cells, columns, what=what)[columns], what=what)
+    counts = numbers(columns_present(cells, columns, what=what)[columns], what=what, ndim=2)
+    expected = np.column_stack([counts[:, 0], np.floor(counts[:, 1])])
+    whole_counts(counts if of == "_human" else expected, what=what)
     above = np.flatnonzero(counts[:, 1] > counts[:, 0])
     if above.size:
         raise ValueError(

@@ -156,7 +156,12 @@ class Comparison:
         return setting.name if self.one_model else f"{self.label(setting)} · {setting.name}"
 
     def answers_of_model(self, question: str, setting: Setting) -> dict[str, str]:
-        """Parameters of the responses page that show the model's answers in this setting, and no others."""
+        """Parameters of the responses page that show the model's answers in this setting, and no others.
+
+        Empty where only answers with probabilities count, which that page does not tell apart.
+        """
+        if self.parameters.model_rates == "probabilities":
+            return {}
         shown = self._answers(question) | {
             "kind": "model",
             "mark": setting.mark,
@@ -217,5 +222,6 @@ class Comparison:
         sides, items = [], self.frames.items.sort_values("place")["item"]
         for side, frame in (("human", people), ("model", models)):
             counts = frame.groupby("item")[["n", "n_culture"]].sum().reindex(items, fill_value=0)
+            counts = counts.astype({"n": "int64", "n_culture": "float64"})
             sides.append(counts.rename(columns={"n": f"n_{side}", "n_culture": f"n_{side}_culture"}))
-        return pd.concat(sides, axis=1).astype("int64").rename_axis("item").reset_index()
+        return pd.concat(sides, axis=1).rename_axis("item").reset_index()

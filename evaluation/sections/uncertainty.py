@@ -30,7 +30,9 @@ def uncertainty(comparison: Comparison) -> Section | None:
         title="Where people disagree",
         paragraphs=(
             "The agreement of an item is the share of its more frequent answer: 1 when all answer alike, 0.5 when they "
-            "split in half. Points on the dashed line agree as much among model answers as among people.",
+            "split in half. Points on the dashed line agree as much among model answers as among people. A model that "
+            "answers an item once agrees with itself for certain: several samples, or rates by the probabilities of "
+            "its options, show whether it wavers.",
             *([f"Not drawn: {' '.join(undrawn)}"] if undrawn else []),
         ),
         figures=tuple(drawn),

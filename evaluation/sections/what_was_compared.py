@@ -28,6 +28,11 @@ ITEMS = (
 )
 
 
+MODEL_RATES = {
+    "answers": "A model's rate on an item is the share of its answers, over all samples.",
+    "probabilities": "A model's rate on an item is the mean probability of culture over its answers, from the log "
+    "probabilities of their tokens: what the option had of what all options together had.",
+}
 FILTERS = (
     Column("study", "Study", "name"),
     Column("filter", "Filter", "wide"),
@@ -72,7 +77,8 @@ def _scope(comparison: Comparison) -> list[str]:
     return [
         f"Dataset {comparison.dataset}, instrument {comparison.instrument}"
         f"{f' (answers to version {_listed(used)})' if used else ''}. Questions: {asked} "
-        f"The option “{parameters.option}” counts as culture, every other option as the preference.",
+        f"The option “{parameters.option}” counts as culture, every other option as the preference. "
+        f"{MODEL_RATES[parameters.model_rates]}",
         f"People: {kinds}, {which}. Models: {chosen}. Superseded answers do not count; all orders of the options are "
         "taken together.",
     ]

@@ -132,6 +132,7 @@ def test_a_report_is_asked_for_by_form(answered: Paired, client_as: ClientAs, re
         "resamples": "100",
         "seed": "3",
         "min_n": "5",
+        "model_rates": "answers",
     }
     assert "Completed sessions, with the attention check passed" in form
     refused = client.post(address, choices)
@@ -153,6 +154,7 @@ def test_a_form_that_cannot_be_used_says_why(answered: Paired, client_as: Client
         "resamples": "100",
         "seed": "1",
         "min_n": "5",
+        "model_rates": "answers",
         "sessions": "all",
     }
     answer = client_as(researcher).post(f"/p/{answered.project.slug}/reports/new/?kind=alignment", choices)
@@ -163,7 +165,14 @@ def test_a_form_that_cannot_be_used_says_why(answered: Paired, client_as: Client
 def test_a_report_over_no_answers_is_refused(paired: Paired, client_as: ClientAs, researcher: User):
     paired.record([(paired.person("left", outcome="unfinished"), 0, "norm", "culture")])
     choices = {"title": "t", "dataset": "scenarios", "instrument": "paired", "questions": ["norm"], "option": "culture"}
-    choices |= {"kinds": ["participant"], "resamples": "100", "seed": "1", "min_n": "5", "sessions": "completed"}
+    choices |= {
+        "kinds": ["participant"],
+        "resamples": "100",
+        "seed": "1",
+        "min_n": "5",
+        "model_rates": "answers",
+        "sessions": "completed",
+    }
     client, address = client_as(researcher), f"/p/{paired.project.slug}/reports/new/?kind=alignment"
     for people in ("real", "simulated", "all"):
         answer = client.post(address, choices | {"people": people})
