@@ -7,6 +7,7 @@ from typing import Any
 from projects.text_diff import Line, text_diff
 from studies.draft_values import json_text
 from studies.models import Study
+from studies.rows import EMPTY
 from studies.services import file_of
 
 MOST_VERSIONS = 50
@@ -33,4 +34,13 @@ def changes_of(study: Study) -> Iterator[Change]:
 def _readable(file: dict[str, Any]) -> str:
     """The file with its texts in lines of their own, so that a changed word does not mark a whole text."""
     texts = [f"{name}:\n{text}\n" for name, text in file["texts"].items()]
-    return "\n".join([*texts, json_text({name: part for name, part in file.items() if name != "texts"})])
+    rest = {name: _said(part) for name, part in file.items() if name != "texts"}
+    return "\n".join([*texts, json_text(rest)])
+
+
+def _said(part: Any) -> Any:
+    """Without what says nothing, such as an empty help: a form that is saved leaves it out."""
+    if isinstance(part, dict):
+        said = {name: _said(value) for name, value in part.items()}
+        return {name: value for name, value in said.items() if value not in EMPTY}
+    return [_said(value) for value in part] if isinstance(part, list) else part
