@@ -1,10 +1,14 @@
 """From the fields of a form to what was typed for a question, whoever drew the form."""
 
+import re
 from typing import Any
 
 from django.http import QueryDict
 
 from materials.questions import BEST, WORST, option_codes
+
+# Some telephones offer nothing but a comma to write decimals with; before three digits it may part thousands.
+DECIMAL_COMMA = re.compile(r"([+-]?\d+),(\d{1,2}|\d{4,})")
 
 
 def form_value(question: Any, name: str, form: QueryDict) -> Any:
@@ -12,7 +16,8 @@ def form_value(question: Any, name: str, form: QueryDict) -> Any:
 
     multi: the chosen options, maybe none. rank: a place for each option that was given one, in fields named
     `name:option`. best_worst: options in the fields `name:best` and `name:worst`. text, span: a text, as it was typed.
-    All others: a text too, but a list when several were sent, so that none of them is taken for the answer.
+    number: a text with a point before its decimals. All others: a text too, but, as for numbers, a list when several
+    were sent, so that none of them is taken for the answer.
     """
     if question.kind == "multi":
         return [clean_text(str(value)) for value in form.getlist(name)]
@@ -22,7 +27,12 @@ def form_value(question: Any, name: str, form: QueryDict) -> Any:
         return {part: value for part, value in given.items() if value} if given else None
     if name not in form:
         return None
-    return clean_text(str(form[name])) if question.kind in ("text", "span") else _only(form, name)
+    if question.kind in ("text", "span"):
+        return clean_text(str(form[name]))
+    given = _only(form, name)
+    if question.kind == "number" and isinstance(given, str) and (parts := DECIMAL_COMMA.fullmatch(given.strip())):
+        return ".".join(parts.groups())
+    return given
 
 
 def _only(form: QueryDict, name: str) -> str | list[str]:

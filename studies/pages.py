@@ -309,6 +309,8 @@ def stored_answers(screen: Screen) -> list[tuple[str, str]]:
     """What a screen's stored answers say, as (question, answer) in the session's language."""
     content = screen.item.content if screen.item else {}
     words = translated(screen.session.study, screen.session.language)
+    if screen.kind == Screen.Kind.CONSENT:
+        return [(words.texts.title, words.phrases["agree" if screen.answers["consent"] == "yes" else "disagree"])]
     return [
         (question.text, value_text(question, screen.answers[question.code], content))
         for question in map(words.question, questions_of(screen))

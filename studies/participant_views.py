@@ -258,9 +258,10 @@ def _form_answers(form: QueryDict, study: Study) -> dict[str, Any]:
 def _notice(query: QueryDict, session: Session) -> dict[str, Any]:
     """A sentence for what has just happened, with what was stored where a second answer came."""
     note, page = str(query.get("note", "")), str(query.get("page", ""))
-    if note != "kept" or not page.isdecimal():
+    if note != "kept":
         return {"note": note}
-    screen = session.screens.filter(position=int(page[:4]), answered_at__isnull=False)
+    position = int(page) if page.isdecimal() and len(page) < 5 else None
+    screen = session.screens.filter(position=position, answered_at__isnull=False)
     kept = screen.select_related("item").first()
     if kept is None:
         return {"note": ""}

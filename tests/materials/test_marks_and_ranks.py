@@ -248,6 +248,21 @@ SINGLE = parse_questions(
 
 
 @pytest.mark.parametrize(
+    ("typed", "number"), [("50,5", 50.5), ("-0,25", -0.25), ("1,23456", 1.23456), ("7", 7), ("2.5", 2.5)]
+)
+def test_decimals_may_stand_after_a_comma(typed, number):
+    question = parse_questions([{"kind": "number", "code": "n", "text": "?"}]).questions[0]
+    assert check_value(question, form_value(question, "n", QueryDict(f"n={typed}"))) == number
+
+
+@pytest.mark.parametrize("typed", ["1,000", "1,000,000", "1,5,5", "1.000,5"])
+def test_a_number_that_could_be_two_is_refused(typed):
+    question = parse_questions([{"kind": "number", "code": "n", "text": "?"}]).questions[0]
+    with pytest.raises(AnswerError, match="is not a number"):
+        check_value(question, form_value(question, "n", QueryDict(f"n={typed}")))
+
+
+@pytest.mark.parametrize(
     ("question", "form"),
     [
         (SINGLE.questions[0], "answer_choice=a&answer_choice=b"),
