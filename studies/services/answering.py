@@ -15,7 +15,7 @@ from studies.models import Screen, Session
 from studies.services.consequences import CONSEQUENCES
 from studies.services.laying_out import asks_nothing, earlier_answers, questions_of
 from studies.services.places import give_back
-from studies.translating import ENGLISH
+from studies.translating import ENGLISH, PLATFORM_ID_QUESTION
 
 MOST_KEPT, MOST_OPTIONS = 10_000, 200  # of drafts and refused answers: characters of a text, and chosen options
 NO_PARADATA: Mapping[str, float] = {}
@@ -131,6 +131,8 @@ def _check(screen: Screen, answers: Mapping[str, Any], asked: Collection[str] | 
             continue
         if value is not None:
             values[question.code] = value
+    if screen.kind == Screen.Kind.PLATFORM_ID and values.get(PLATFORM_ID_QUESTION.code) == "no":
+        errors[PLATFORM_ID_QUESTION.code] = ENGLISH["not_your_id"]
     if errors:
         raise AnswersRefusedError(errors)
     return values

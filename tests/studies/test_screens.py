@@ -118,6 +118,8 @@ def test_the_platform_id_is_confirmed_by_its_ending(opened):
     assert person.pid[-6:] in person.html
     assert person.pid not in person.html
     assert decrypt(PlatformIdentity.objects.get().participant_encrypted) == person.pid
+    assert person.send({"platform_id": "no"}, page).screen == "platform_id"
+    assert "open the study from Prolific with your own account" in person.html
     assert person.send({"platform_id": "yes"}, page).screen == "demographics"
     assert Screen.objects.get(kind="platform_id").answers == {"platform_id": "yes"}
 
