@@ -52,11 +52,13 @@ class PromptFiles:
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What a stage asks of models. `fields`: other fields of llm.models.Job."""
+    """What a stage asks of models. `instrument` and `title` name the questions; `part` tells this asking from others of
+    the same run. `fields`: other fields of llm.models.Job."""
 
     dataset: Dataset
     instrument: str
     title: str
+    part: str = ""
     questions: Sequence[Mapping[str, Any]]
     prompts: Sequence[PromptFiles]
     endpoints: Sequence[str] = ()
@@ -114,7 +116,7 @@ def start_asking(ctx: StageContext, asked: Asked) -> list[int]:
     try:
         jobs = plan_series(
             project=ctx.project,
-            name=f"{ctx.title}: {asked.title}",
+            name=f"{ctx.title}, {asked.part}" if asked.part else ctx.title,
             endpoints=chosen_endpoints(ctx, asked.endpoints),
             prompts=[
                 published_prompt(ctx.project, files.project_name, files.text("system"), files.text("user"))

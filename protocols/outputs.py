@@ -8,6 +8,7 @@ from django.db.models import Count, Q, Sum
 from django.urls import reverse
 
 from annotation.models import Assignment, LabelProject
+from annotation.querysets import simulated_annotators
 from evaluation.models import Report
 from llm.models import Job
 from materials.models import Dataset
@@ -25,13 +26,14 @@ WITHOUT_ANSWER = {
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """One thing that a stage made. `over`: nobody is expected to add to it."""
+    """A thing that a stage made. `over`: nobody is expected to add to it. `badge`: a kind of components/badge.html."""
 
     noun: str
     name: str
     url: str
     state: str
     over: bool = True
+    badge: str = ""
 
 
 def outputs_of(project: Project, outputs: Mapping[str, Any]) -> list[Output]:
@@ -56,10 +58,11 @@ def _dataset(project: Project, slug: str) -> Iterator[Output]:
 
 
 def _job(project: Project, pk: int) -> Iterator[Output]:
-    for job in Job.objects.filter(project=project, pk=pk):
+    for job in Job.objects.filter(project=project, pk=pk).select_related("endpoint"):
         state = f"{job.get_status_display().lower()}, {job.settled:,} of {job.planned_calls:,} calls"
         over = job.status in (Job.Status.DONE, Job.Status.STOPPED)
-        yield Output("Model job", job.name, reverse("job", args=[project.slug, pk]), state, over)
+        badge = "demo-model" if job.endpoint.demo_model else ""
+        yield Output("Model job", job.name, reverse("job", args=[project.slug, pk]), state, over, badge)
 
 
 def _label_project(project: Project, slug: str) -> Iterator[Output]:
@@ -68,15 +71,18 @@ def _label_project(project: Project, slug: str) -> Iterator[Output]:
     for one in found.annotate(places=Count("assignments"), left=Count("assignments", filter=waiting)):
         state = f"{one.places - one.left:,} of {one.places:,} places labelled"
         over = not one.left or one.status == LabelProject.Status.CLOSED
-        yield Output("Labelling", one.name, reverse("label_project", args=[project.slug, slug]), state, over)
+        by_bots = one.assignments.filter(annotator__in=simulated_annotators(project.pk)).exists()
+        url = reverse("label_project", args=[project.slug, slug])
+        yield Output("Labelling", one.name, url, state, over, "simulated" if by_bots else "")
 
 
 def _study(project: Project, pk: int) -> Iterator[Output]:
     for study in Study.objects.filter(project=project, pk=pk):
-        completed = Session.objects.filter(study=study, status=Session.Status.COMPLETED).count()
-        state = f"{study.get_status_display().lower()}, {completed:,} completed"
+        completed = Session.objects.counted().filter(study=study, status=Session.Status.COMPLETED)
+        state = f"{study.get_status_display().lower()}, {completed.count():,} completed"
         over = study.status == Study.Status.CLOSED
-        yield Output("Study", study.name, reverse("study", args=[project.slug, pk]), state, over)
+        badge = "simulated" if completed.filter(simulated=True).exists() else ""
+        yield Output("Study", study.name, reverse("study", args=[project.slug, pk]), state, over, badge)
 
 
 def _report(project: Project, pk: int) -> Iterator[Output]:

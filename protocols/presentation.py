@@ -72,7 +72,7 @@ def _panel(
         plan_problem=problem,
         next=is_next,
         may_run=may_run,
-        rows=rows_done(state.latest) if state.open and state.latest else 0,
+        rows=rows_done(state.latest) if state.latest and state.latest.status == StageRun.Status.PENDING else 0,
         collectable=under_way and (state.stage.kind in ("labelling", "study", "decision") or _through(outputs)),
         through=_through(outputs),
     )

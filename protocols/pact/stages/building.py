@@ -38,7 +38,7 @@ def asked_about(ctx: StageContext, code: str, name: str, questions: Sequence[Map
     settings: Asking = ctx.settings
     return Asked(
         dataset=ctx.dataset(code),
-        instrument=f"pact-{name.replace('_', '-')}",
+        instrument=f"pact-{ctx.stage.code.replace('_', '-')}",
         title=ctx.stage.title,
         questions=questions,
         prompts=(prompt(name),),
@@ -187,10 +187,15 @@ def _preferences(ctx: StageContext, dataset: Any) -> list[Asked]:
     asked = replace(asked_about(ctx, "expectation", "preference_normad", PREFERENCE), dataset=dataset)
     there = set(dataset.items.values_list("content__source", flat=True).distinct())
     return [
-        replace(asked, prompts=(prompt(name),), fields={**asked.fields, "item_filter": {"source": sorted(sources)}})
-        for name, sources in (
-            ("preference_normad", there - {"cultureatlas"}),
-            ("preference_cultureatlas", there & {"cultureatlas"}),
+        replace(
+            asked,
+            part=part,
+            prompts=(prompt(name),),
+            fields={**asked.fields, "item_filter": {"source": sorted(sources)}},
+        )
+        for name, part, sources in (
+            ("preference_normad", "stories", there - {"cultureatlas"}),
+            ("preference_cultureatlas", "assertions", there & {"cultureatlas"}),
         )
         if sources
     ]
