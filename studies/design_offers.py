@@ -1,6 +1,5 @@
-"""Entries to begin with in each list of a design, by code as (label, entry), and an example of translations."""
+"""Entries to begin with in each list of a design, by code as (label, entry)."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -173,14 +172,3 @@ FACTORS: Offers = {
     ),
 }
 FILTER_OFFERS: Offers = {kind: (model.label, {"kind": kind}) for kind, model in FILTERS.items()}
-TRANSLATIONS = json.dumps(
-    {
-        "es": {
-            "texts": {"title": "Costumbres", "consent": "Preguntamos por **situaciones cotidianas**."},
-            "questions": {"country": {"text": "¿Dónde vive?", "options": {"Brazil": "Brasil", "India": "India"}}},
-            "item_fields": {"situation": "situation_es"},
-        }
-    },
-    indent=2,
-    ensure_ascii=False,
-)

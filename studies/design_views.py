@@ -87,7 +87,7 @@ def study_edit(request: MemberRequest, project: Project, pk: int) -> HttpRespons
         return redirect("study", slug=project.slug, pk=pk)
     if request.method != "POST":
         form = DraftForm(initial=form_values(study) | {"seen": draft_digest(study)}, project=project)
-        return render(request, "studies/edit.html", _edit(study, form) | _preview(request, study))
+        return render(request, "studies/edit.html", _edit(study, form) | preview_context(request, study))
     data = request.POST.dict()
     opened = ""
     if "change" in data:
@@ -95,7 +95,7 @@ def study_edit(request: MemberRequest, project: Project, pk: int) -> HttpRespons
     form = DraftForm(data, project=project)
     is_valid = form.is_valid()
     if "preview" in data or "change" in data:
-        context = _edit(study, form, opened) | (_preview(request, _typed(study, form)) if is_valid else {})
+        context = _edit(study, form, opened) | (preview_context(request, _typed(study, form)) if is_valid else {})
         is_part = "HX-Request" in request.headers and "change" not in data
         return render(request, "studies/edit_preview.html" if is_part else "studies/edit.html", context)
     if is_valid and _save(request, study, form, data):
@@ -118,12 +118,16 @@ def _edit(study: Study, form: DraftForm, opened: str = "") -> dict[str, Any]:
 
 def _typed(study: Study, form: DraftForm) -> Study:
     """The study as it stands in the valid form, never saved."""
-    return Study(project=study.project, slug=study.slug, version=study.version, **form.study_fields)
+    kept = {"slug": study.slug, "version": study.version, "translations": study.translations}
+    return Study(project=study.project, **kept, **form.study_fields)
 
 
-def _preview(request: HttpRequest, study: Study) -> dict[str, Any]:
-    """A page of the study, what keeps it from being opened, what its translations lack, and names it can use."""
-    page, language = (str(request.POST.get(name, "")) for name in ("page", "page_language"))
+def preview_context(request: HttpRequest, study: Study, language: str = "") -> dict[str, Any]:
+    """A page of the study, what keeps it from being opened, what its translations lack, and names it can use.
+
+    The page and its language are those that the request chooses, or else the first scenario and `language`.
+    """
+    page, language = str(request.POST.get("page", "")), str(request.POST.get("page_language", language))
     context: dict[str, Any] = {
         "problems": list(find_problems(study)),
         "item_fields": field_names(study.dataset),

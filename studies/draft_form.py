@@ -13,17 +13,16 @@ from projects.form_sections import Section, sections_of
 from projects.models import Project
 from studies.design import Design, DesignError, Texts
 from studies.design_lines import read_groups, read_names, read_numbers, read_quotas, read_screening, typed_rules
-from studies.design_offers import ATTENTION, COMPREHENSION, FACTORS, FILTER_OFFERS, PEOPLE, TRANSLATIONS
+from studies.design_offers import ATTENTION, COMPREHENSION, FACTORS, FILTER_OFFERS, PEOPLE
 from studies.design_rows import FactorRow, FilterRow
 from studies.draft_values import json_text
 from studies.filters import parse_filters
-from studies.form_fields import JsonField, MarkdownField, ReadField
+from studies.form_fields import MarkdownField, ReadField
 from studies.forms import offer_materials
 from studies.models import Study
 from studies.question_lines import read_close
 from studies.question_rows import CheckRow, QuestionRow
 from studies.rows import EMPTY, RowsField, posted, sentence_of
-from studies.translating import parse_translations
 
 TEXTS = tuple(Texts.model_fields)
 ENDS = TEXTS[4:]  # what is said at each end, which may have a code
@@ -48,7 +47,7 @@ SECTIONS = (
         "Copy each code from the platform; it is shown when the session ends in this way.",
         ("platform", "confirm_platform_id", *(f"code_{end}" for end in ENDS)),
     ),
-    ("Languages", "", ("language", "translations")),
+    ("Language", "Other languages have a page of their own: Languages.", ("language",)),
     ("Filters", "They say in advance whose answers an analysis uses; nobody's answers are deleted.", ("filters",)),
 )
 
@@ -157,12 +156,6 @@ class DraftForm(forms.Form):
     language = forms.CharField(
         label="Language of the texts and questions", max_length=20, help_text="A code such as en or pt-BR."
     )
-    translations = JsonField(
-        {},
-        rows=8,
-        example=TRANSLATIONS,
-        help_text="By language: texts, questions, fields of the item, headings and levels.",
-    )
     filters = RowsField(
         FilterRow, noun="Filter", offers=FILTER_OFFERS, help_text="In the order in which they are applied."
     )
@@ -187,7 +180,6 @@ class DraftForm(forms.Form):
             "texts": {name: given[name] for name in TEXTS if given[name]},
             "design": self._design(),
             "completion_codes": {end: given[f"code_{end}"] for end in ENDS if given[f"code_{end}"]},
-            "translations": given["translations"],
             "filters": given["filters"],
         }
 
@@ -216,7 +208,6 @@ class DraftForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         self._type_rules()
         self._check("demographics", lambda data: data == [] or parse_questions(data))
-        self._check("translations", parse_translations)
         self._check("filters", parse_filters)
         self._check_design()
         return self.cleaned_data

@@ -39,7 +39,6 @@ def form_values(study: Study) -> dict[str, Any]:
             "platform": study.platform,
             "item_template": write_field_lines(design["item_template"]["item_fields"]),
             "demographics": study.demographics,
-            "translations": json_text(study.translations),
             "filters": study.filters,
             **study.texts,
             **{f"code_{outcome}": code for outcome, code in study.completion_codes.items()},

@@ -31,12 +31,11 @@ class ReadField(forms.CharField):
 
 
 class JsonField(ReadField):
-    """A text of JSON, with an example to begin from."""
+    """A text of JSON."""
 
-    def __init__(self, empty: Any, *, rows: int = 4, example: str = "", **kwargs: Any) -> None:
+    def __init__(self, empty: Any, *, rows: int = 4, **kwargs: Any) -> None:
         widget = forms.Textarea(attrs={"rows": rows, "class": "code-field", "spellcheck": "false"})
         super().__init__(read_json, empty=empty, widget=widget, **kwargs)
-        self.example = example
 
 
 class MarkdownField(forms.CharField):

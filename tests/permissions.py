@@ -475,6 +475,8 @@ ROWS: dict[str, Row] = {
     "study_from_file": Row(**answers(MANAGERS, 422), method="post"),
     "study_edit": Row(**MANAGERS, kwargs=study_pk),
     "study_edit post": Row(**answers(MANAGERS, 422), method="post", kwargs=study_pk),
+    "study_languages": Row(**MANAGERS, kwargs=study_pk),
+    "study_language": Row(**MANAGERS, kwargs=lambda w: study_pk(w) | {"language": "es"}),
     "study_design": Row(**READERS, kwargs=study_pk),
     "study_new_version": Row(**answers(MANAGERS, 302), method="post", kwargs=study_pk),
     "study_file": Row(**READERS, kwargs=study_pk),

@@ -103,8 +103,7 @@ def test_a_save_that_changes_nothing_keeps_every_part_of_a_rich_design(draft, ed
         ({"demographics-0-show_if": "later: yes"}, "depends on later, which is not asked before it"),
         ({"attention_checks-0-expected": "purple"}, "The expected answer is not allowed"),
         ({"relation_attribute": "country"}, "Relation: field of the item"),
-        ({"translations": '{"es": {"texts": {"titel": "T"}}}'}, "a study has no text titel"),
-        ({"translations": "[{"}, "Line 1, column 3: this is not JSON"),
+        ({"demographics-0-more": "[{"}, "Line 1, column 3: this is not JSON"),
         ({"filters-0-kind": "mood"}, "mood is not one of the available choices"),
         ({"filters-0-kind": "attention"}, "attention is there twice"),
         ({"contact": "a\x00b"}, "Null characters"),
@@ -153,8 +152,8 @@ def test_a_save_ends_trial_runs_of_what_the_draft_was(draft, editor):
 
 
 def test_the_preview_shows_what_is_typed_and_what_is_missing_and_stores_nothing(draft, editor):
-    study = draft()
-    typed = {"consent": "We store *nothing yet*.", "translations": '{"es": {}}', "code_completed": ""}
+    study = draft(translations={"es": {}})
+    typed = {"consent": "We store *nothing yet*.", "code_completed": ""}
     html = editor(study, preview="1", page="0", page_language="", **typed).content.decode()
     assert "&lt;em&gt;nothing yet&lt;/em&gt;" in html
     assert "texts &gt; consent" in html
