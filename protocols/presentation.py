@@ -31,6 +31,7 @@ class StagePanel:
     rows: int
     collectable: bool
     through: bool
+    stuck: bool  # through, and yet it could not be collected
 
 
 def panels(
@@ -75,6 +76,7 @@ def _panel(
         rows=rows_done(state.latest) if state.latest and state.latest.status == StageRun.Status.PENDING else 0,
         collectable=under_way and (state.stage.kind in ("labelling", "study", "decision") or _through(outputs)),
         through=_through(outputs),
+        stuck=under_way and _through(outputs) and bool(state.latest and state.latest.problem),
     )
 
 

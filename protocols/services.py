@@ -16,7 +16,7 @@ from protocols.context import StageContext
 from protocols.files import give_file, given_files
 from protocols.models import ProtocolRun, StageRun
 from protocols.outputs import is_over
-from protocols.stages import Plan, StageError, StageResult, StageSettings
+from protocols.stages import Plan, Stage, StageError, StageResult, StageSettings
 from protocols.states import stage_states
 
 __all__ = ["collect_stage", "give_file", "perform", "plan_stage", "run_stage", "set_settings", "start_protocol"]
@@ -74,7 +74,7 @@ def _ask(run: ProtocolRun, code: str, by: User | None) -> StageRun:
     if state.missing:
         titles = '" and "'.join(stage.title for stage in state.missing)
         raise StageError(f'Run "{titles}" first: "{state.stage.title}" takes what comes of it.')
-    if state.open:
+    if state.open and not _give_up(run, code):
         raise StageError(f'"{state.stage.title}" is under way; let it end, or end what it has started, first.')
     number = (state.latest.number if state.latest else 0) + 1
     audit(project=run.project, user=by, action="stage run", protocol=run.name, stage=code, number=number)
@@ -86,6 +86,14 @@ def _ask(run: ProtocolRun, code: str, by: User | None) -> StageRun:
         fingerprint=state.fingerprint,
         by=by,
     )
+
+
+def _give_up(run: ProtocolRun, code: str) -> bool:
+    """Give up what cannot be collected although models and people are through; whether there was such a run."""
+    stuck = run.stage_runs.filter(code=code, status=Status.UNDER_WAY).exclude(problem="")
+    given_up = [one.pk for one in stuck if is_over(run.project, one.outputs)]
+    changes = {"status": Status.FAILED, "finished_at": timezone.now()}
+    return bool(run.stage_runs.filter(pk__in=given_up, status=Status.UNDER_WAY).update(**changes))
 
 
 @transaction.atomic
@@ -116,24 +124,25 @@ def collect_stage(*, run: ProtocolRun, code: str, by: User | None, partial: bool
     Raises StageError when nothing is under way, they are not through, or what they gave cannot be used yet; the stage
     then stays under way.
     """
+    stage, under_way = run.protocol.stage(code), run.stage_runs.filter(code=code, status=Status.UNDER_WAY)
+    found = under_way.first()
+    if found and not partial and not is_over(run.project, found.outputs):
+        raise StageError(f'"{stage.title}" is not through yet; wait, or go on with what is there.')
     try:
-        return _collect(run, code, by, partial)
+        return _collect(run, stage, by)
     except StageError as error:
-        run.stage_runs.filter(code=code, status=Status.UNDER_WAY).update(problem=str(error))
+        under_way.update(problem=str(error))
         raise
 
 
 @transaction.atomic
-def _collect(run: ProtocolRun, code: str, by: User | None, partial: bool) -> StageRun:
-    under_way = run.stage_runs.select_for_update(of=("self",)).filter(code=code, status=Status.UNDER_WAY)
+def _collect(run: ProtocolRun, stage: Stage, by: User | None) -> StageRun:
+    under_way = run.stage_runs.select_for_update(of=("self",)).filter(code=stage.code, status=Status.UNDER_WAY)
     stage_run = under_way.select_related("run__project").first()
-    stage = run.protocol.stage(code)
     if stage_run is None:
         raise StageError(f'"{stage.title}" is not under way; run it first.')
-    if not partial and not is_over(run.project, stage_run.outputs):
-        raise StageError(f'"{stage.title}" is not through yet; wait, or go on with what is there.')
     assert stage.collect
-    _settle(stage_run, stage.collect(stage_context(run, code, current=stage_run, by=by)))
+    _settle(stage_run, stage.collect(stage_context(run, stage.code, current=stage_run, by=by)))
     return stage_run
 
 

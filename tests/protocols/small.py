@@ -49,7 +49,10 @@ def label(ctx: StageContext) -> StageResult:
 
 
 def labelled(ctx: StageContext) -> StageResult:
-    places = LabelProject.objects.get(slug=ctx.output("label")["label_project"]).assignments
+    label_project = LabelProject.objects.filter(slug=ctx.output("label")["label_project"]).first()
+    if label_project is None:
+        raise StageError("The labelling is nowhere to be found.")
+    places = label_project.assignments
     answered = places.filter(status="submitted").count()
     return StageResult({}, places.count(), answered, {"not labelled": places.count() - answered})
 

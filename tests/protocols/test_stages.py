@@ -69,10 +69,21 @@ def test_what_people_do_is_collected_when_they_are_through_and_earlier_only_when
     with pytest.raises(StageError, match="not through"):
         collect_stage(run=run, code="label", by=None)
     LabelProject.objects.update(status="closed")
-    StageRun.objects.update(problem="")
     sweep()
     label.refresh_from_db()
     assert (label.status, label.came, label.out, label.why) == ("done", 2, 0, {"not labelled": 2})
+
+
+def test_what_cannot_be_collected_can_be_run_again(run: ProtocolRun):
+    do(run, "read", "keep", "label")
+    LabelProject.objects.update(status="closed", slug="moved")
+    StageRun.objects.filter(code="label").update(outputs={"label_project": "gone"})
+    with pytest.raises(StageError, match="nowhere"):
+        collect_stage(run=run, code="label", by=None)
+    assert do(run, "label").status == "under_way"
+    assert list(run.stage_runs.filter(code="label").values_list("number", "status")) == [
+        (1, "failed"), (2, "under_way"),
+    ]  # fmt: skip
 
 
 def test_a_fault_leaves_nothing_but_its_sentence(run: ProtocolRun):

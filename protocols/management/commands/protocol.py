@@ -30,6 +30,9 @@ class Command(BaseCommand):
         parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the stage")
         parser.add_argument("--file", action="append", default=[], metavar="SOURCE=PATH", help="a source file")
         parser.add_argument("--wait", action="store_true", help="do all of it here, with the calls of its model jobs")
+        parser.add_argument(
+            "--partial", action="store_true", help="go on with what people and models have given so far"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -50,9 +53,12 @@ class Command(BaseCommand):
         values = dict(_pairs(options["set"]))
         if values:
             set_settings(run=run, code=code, values=_typed(run, code, values), by=None)
-        stage_run = run_stage(run=run, code=code, by=None, here=options["wait"])
+        stage_run = run.stage_runs.filter(code=code, status=StageRun.Status.UNDER_WAY).first()
+        stage_run = stage_run or run_stage(run=run, code=code, by=None, here=options["wait"])
         if options["wait"]:
-            stage_run = self._wait(run, stage_run)
+            self._ask(run, stage_run)
+        if options["partial"] or is_over(run.project, stage_run.outputs):
+            stage_run = self._collect(run, stage_run, partial=options["partial"])
         self._report(stage_run)
 
     def _give(self, run: ProtocolRun, source: str, path: Path) -> None:
@@ -63,16 +69,16 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"{path} cannot be read: {error.strerror}.") from error
 
-    def _wait(self, run: ProtocolRun, stage_run: StageRun) -> StageRun:
-        """Ask the calls of what was started; people are not waited for."""
-        if stage_run.status != StageRun.Status.UNDER_WAY:
-            return stage_run
+    def _ask(self, run: ProtocolRun, stage_run: StageRun) -> None:
+        """Ask the calls of the jobs that were started."""
         pks = stage_run.outputs.get("job", [])
         for job in Job.objects.filter(project=run.project, pk__in=pks if isinstance(pks, list) else [pks]):
             work(job, display=Display())
-        if is_over(run.project, stage_run.outputs):
-            return collect_stage(run=run, code=stage_run.code, by=None)
-        return stage_run
+
+    def _collect(self, run: ProtocolRun, stage_run: StageRun, *, partial: bool) -> StageRun:
+        if stage_run.status != StageRun.Status.UNDER_WAY:
+            return stage_run
+        return collect_stage(run=run, code=stage_run.code, by=None, partial=partial)
 
     def _report(self, stage_run: StageRun) -> None:
         if stage_run.status == StageRun.Status.FAILED:
