@@ -222,6 +222,8 @@ def participant_screen(request: HttpRequest, key: str, session_key: str, positio
         )
     except AnswersRefusedError:
         return _lead_on(request, address)
+    except Screen.DoesNotExist:
+        return _say_missing(request)
     notes = {"stored": "", "kept": f"?note=kept&page={position}", "not_reached": "?note=not_reached"}
     return _lead_on(request, address + notes[submission.state])
 

@@ -84,7 +84,7 @@ def submit_screen(
     `language` that of the page, one of the study's. Raises AnswersRefusedError when an answer is missing or not
     allowed, when the answers call for a question that was not on the form, or when an answer to a comprehension check
     is wrong and there is another try; the screen keeps what was refused, to show it once more, until it is answered.
-    When this returns, what it says is committed.
+    Raises Screen.DoesNotExist when the person has been deleted meanwhile. When this returns, what it says is committed.
     """
     if screen.shown_at is None:
         return Submission("not_reached")

@@ -67,12 +67,13 @@ def enter_pilot(study: Study, *, token: str) -> Entered:
 
 
 def set_language(*, session: Session, language: str) -> bool:
-    """Show the session's pages in this language from here on. False for one that the study does not have."""
+    """Show the session's pages in this language from here on. False for one that the study does not have, and for
+    somebody who has just been deleted.
+    """
     if language not in session.study.languages:
         return False
     session.language = language
-    session.save(update_fields=["language"])
-    return True
+    return bool(Session.objects.filter(pk=session.pk).update(language=language))
 
 
 def _find(study: Study, digest: str) -> Entered | None:

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from projects.models import User
 from projects.services import audit
-from studies.models import ForgottenPerson, PlatformIdentity, PlatformSubmission, Session, Study
+from studies.models import ForgottenPerson, PlatformIdentity, PlatformSubmission, Screen, Session, Study
 from studies.services.entry import person_digest
 
 DELETED, IDS_DELETED = "participant deleted", "platform ids deleted"  # in the audit log
@@ -37,7 +37,7 @@ def delete_person(*, study: Study, participant_id: str, by: User | None) -> Dele
     out. Finished reports keep their aggregated numbers.
     """
     digest = person_digest(study, participant_id, simulated=False)
-    session = _locked(study).filter(person_digest=digest).first()
+    session = _lock(Session.objects.filter(study=study, person_digest=digest))
     identity = PlatformIdentity.objects.filter(study=study, person_digest=digest).first()
     return _delete(study, session, identity, by) if session or identity else None
 
@@ -45,13 +45,17 @@ def delete_person(*, study: Study, participant_id: str, by: User | None) -> Dele
 @transaction.atomic
 def delete_session(*, study: Study, number: int, by: User | None) -> Deleted | None:
     """The same for the person with this session number."""
-    session = _locked(study).filter(number=number).first()
+    session = _lock(Session.objects.filter(study=study, number=number))
     identity = PlatformIdentity.objects.filter(session=session).first() if session else None
     return _delete(study, session, identity, by) if session else None
 
 
-def _locked(study: Study) -> QuerySet[Session]:
-    return Session.objects.select_for_update(of=("self",)).filter(study=study)
+def _lock(sessions: QuerySet[Session]) -> Session | None:
+    # Answers and the platform's news lock a screen or a submission before the session; the other way round deadlocks.
+    screens = Screen.objects.filter(session__in=sessions)
+    for rows in (PlatformSubmission.objects.filter(identity__session__in=sessions), screens):
+        list(rows.select_for_update(of=("self",)).order_by("pk").values_list("pk"))
+    return sessions.select_for_update(of=("self",)).first()
 
 
 def _delete(study: Study, session: Session | None, identity: PlatformIdentity | None, by: User | None) -> Deleted:
@@ -89,9 +93,10 @@ def delete_expired_ids(today: date) -> int:
 
 @transaction.atomic
 def _delete_ids(study: Study) -> int:
-    identities = list(PlatformIdentity.objects.select_for_update(of=("self",)).filter(study=study))
-    sessions = list(_locked(study))
+    # In the order in which the platform's news and who deletes a person come to them, or they could deadlock.
     submissions = list(PlatformSubmission.objects.select_for_update(of=("self",)).filter(identity__study=study))
+    sessions = list(Session.objects.select_for_update(of=("self",)).filter(study=study))
+    identities = list(PlatformIdentity.objects.select_for_update(of=("self",)).filter(study=study))
     for session in sessions:
         session.person_digest = secrets.token_hex(32)
     for identity in identities:

@@ -13,6 +13,7 @@ from studies.published import find_screen
 from studies.services import (
     AnswersRefusedError,
     close_study,
+    delete_person,
     enter,
     give_back,
     open_study,
@@ -141,6 +142,26 @@ def test_a_refused_and_an_accepted_form_at_once_leave_nothing_to_mend(study):
 
     assert Counter(together(8, submit))["stored"] == 1
     assert session.screens.get(position=position).refused == {}
+
+
+def test_somebody_who_is_deleted_while_they_answer_is_gone_and_no_page_fails(study):
+    """Answers lock their screen and then the session; deleting must not come from the other side."""
+    people = [Participant(study, pid=f"p{index}") for index in range(6)]
+    for person in people:
+        person.go_to("item")
+
+    def act(index):
+        person = people[index // 2]
+        if index % 2:
+            return delete_person(study=study, participant_id=person.pid, by=None).session
+        return person.client.post(
+            person.page.action, {"asked": list(person.page.fields), "personal": "culture", "norm": "culture"}
+        ).status_code
+
+    results = together(12, act)
+    assert results[1::2] == [1, 2, 3, 4, 5, 6]
+    assert set(results[::2]) <= {302, 404}
+    assert Session.objects.count() == Response.objects.count() == PlatformIdentity.objects.count() == 0
 
 
 def test_nobody_enters_after_the_study_is_closed(study):
