@@ -16,7 +16,7 @@ from studies.models import Screen, Session, Study
 from studies.quality import filter_sessions
 from studies.querysets import LEFT_AFTER, SessionQuerySet
 
-RECENT_SESSIONS = 50
+RECENT_SESSIONS = 20
 LISTED_ITEMS = 500
 STEPS = {
     "entered": "Entered",
@@ -75,7 +75,7 @@ def live_context(study: Study) -> dict[str, Any]:
         "tables": [table for table in tables if table.rows],
         "items": _items(study, sessions),
         "has_simulated": True in steps,
-        "recent": sessions.recent(RECENT_SESSIONS),
+        "recent": sessions.newest_first()[:RECENT_SESSIONS],
         "pages": study.page_count,
         "changing": study.status == Study.Status.OPEN or any(row["running"] for row in steps.values()),
     }

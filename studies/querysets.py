@@ -87,7 +87,7 @@ class SessionQuerySet(models.QuerySet["Session"]):
             counts.setdefault(item, {})[simulated] = n
         return counts
 
-    def recent(self, n: int) -> "SessionQuerySet":
-        """The last n to enter, with `pages_answered`."""
+    def newest_first(self) -> "SessionQuerySet":
+        """Who entered last first, with `pages_answered`."""
         answered = Count("screens", filter=Q(screens__answered_at__isnull=False))
-        return self.annotate(pages_answered=answered).order_by("-number")[:n]
+        return self.annotate(pages_answered=answered).order_by("-number")

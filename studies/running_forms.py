@@ -4,7 +4,36 @@ from typing import Any
 
 from django import forms
 
+from studies.models import Session
 from studies.services.entry import usable_id
+
+
+class SessionsForm(forms.Form):
+    """Which sessions to show; `chosen` are the filters of the model."""
+
+    WHO = {
+        "people": {"simulated": False, "pilot": False},
+        "simulated": {"simulated": True},
+        "trials": {"pilot": True},
+    }
+
+    who = forms.ChoiceField(
+        label="Who",
+        required=False,
+        choices=[
+            ("", "People and simulated people"),
+            ("people", "People"),
+            ("simulated", "Simulated people"),
+            ("trials", "Who tried it out"),
+        ],
+    )
+    state = forms.ChoiceField(label="State", required=False, choices=[("", "All"), *Session.Status.choices])
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """Of a valid form."""
+        state = self.cleaned_data["state"]
+        return self.WHO.get(self.cleaned_data["who"], {"pilot": False}) | ({"status": state} if state else {})
 
 
 class DeletionForm(forms.Form):

@@ -1,6 +1,7 @@
-"""The researcher's pages of a study that runs: one session, the deletion of a person, and when platform ids go."""
+"""The researcher's pages of a study that runs: sessions and their screens, deletion of a person, when ids go."""
 
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -9,9 +10,23 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from projects.access import MANAGERS, READERS, MemberRequest, project_view
 from projects.models import Project
 from studies.models import Session, Study
-from studies.running_forms import DeletionForm, RetentionForm
+from studies.running_forms import DeletionForm, RetentionForm, SessionsForm
 from studies.services.people import DELETED, delete_person, delete_session, set_retention
 from studies.showing import shown_screens
+
+SESSIONS_A_PAGE = 50
+
+
+@require_GET
+@project_view(*READERS)
+def study_sessions(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
+    """All who entered, the last first, under their numbers."""
+    found = _study(project, pk)
+    form = SessionsForm(request.GET)
+    sessions = Session.objects.filter(study=found, **form.chosen) if form.is_valid() else Session.objects.none()
+    page = Paginator(sessions.newest_first(), SESSIONS_A_PAGE).get_page(request.GET.get("page"))
+    context = {"project": project, "nav": "studies", "study": found, "form": form, "page": page}
+    return render(request, "studies/all_sessions.html", context, status=422 if form.errors else 200)
 
 
 @require_GET

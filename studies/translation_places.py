@@ -31,7 +31,8 @@ class Place:
 
     @property
     def label(self) -> str:
-        return ": ".join(part.replace("_", " ") for part in self.path[1:])
+        words = ": ".join(part.replace("_", " ") for part in self.path[1:])
+        return words[:1].upper() + words[1:]
 
 
 def places_of(study: Study, language: str) -> Iterator[Place]:

@@ -11,6 +11,7 @@ urlpatterns = [
     path("", include("studies.design_urls")),
     path("<int:pk>/open/", views.study_open, name="study_open"),
     path("<int:pk>/close/", views.study_close, name="study_close"),
+    path("<int:pk>/sessions/", running_views.study_sessions, name="study_sessions"),
     path("<int:pk>/sessions/<int:number>/", running_views.study_session, name="study_session"),
     path("<int:pk>/delete-person/", running_views.study_delete_person, name="study_delete_person"),
     path("<int:pk>/deleted/<int:event>/", running_views.study_receipt, name="study_receipt"),

@@ -486,6 +486,7 @@ ROWS: dict[str, Row] = {
     "preregistration_file": Row(**READERS, kwargs=preregistration_pk),
     "study_open": Row(**answers(MANAGERS, 302), method="post", kwargs=study_pk),
     "study_close": Row(**answers(MANAGERS, 302), method="post", kwargs=study_pk),
+    "study_sessions": Row(**READERS, kwargs=study_pk),
     "study_session": Row(**READERS, kwargs=lambda w: study_pk(w) | {"number": w.session.number}),
     "study_delete_person": Row(**MANAGERS, kwargs=study_pk),
     "study_delete_person post": Row(

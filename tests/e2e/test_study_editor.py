@@ -63,3 +63,11 @@ def test_what_is_typed_shows_in_the_preview_before_anything_is_saved(
     page.get_by_label("Title", exact=True).press("Enter")  # saves, and is no press of the first button of a list
     expect(page.get_by_text("The draft is saved. It can be opened.")).to_be_visible()
     assert Study.objects.get().parsed_design.screening[0].allowed == ("India",)
+
+    page.get_by_role("link", name="Languages", exact=True).click()
+    page.get_by_label("Another language").fill("ar")
+    page.get_by_role("button", name="Write it").click()
+    page.get_by_label("Consent", exact=True).fill("نسأل عن **مواقف**")
+    page.get_by_label("Page", exact=True).select_option(label="1. Consent")
+    expect(shown.locator("[dir=rtl] strong", has_text="مواقف")).to_be_visible()
+    axe(page)

@@ -1,12 +1,13 @@
 """The live page of a study that uses all there is to watch, and the page of one session."""
 
+import re
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
 from studies.models import PlatformSubmission, Screen, Session
-from studies.services import give_back, open_study
+from studies.services import enter_pilot, give_back, open_study
 from tests.studies.conftest import CODES, KNOWS, Participant
 from tests.studies.test_researcher_pages import page, row
 
@@ -57,6 +58,16 @@ def test_places_quotas_checks_pages_and_filters(watched, viewer, client_as):
     assert row(html, "Consented and completed") == ["4", "3", "1"]
     assert sum(int(row(html, f"relation: {level}")[0]) for level in ("same", "close", "far")) == 6
     assert sum(int(row(html, f"customs-items-{index}")[0]) for index in range(9)) == 3
+
+
+@pytest.mark.parametrize(
+    ("query", "numbers"),
+    [("", "4321"), ("who=people&state=completed", "1"), ("who=simulated", ""), ("who=trials", "5"), ("page=9", "4321")],
+)
+def test_all_sessions_are_listed_and_can_be_narrowed_down(watched, viewer, client_as, query, numbers):
+    enter_pilot(watched, token="t")
+    html = page(client_as(viewer), watched, f"sessions/?{query}")
+    assert "".join(re.findall(r'/sessions/(\d+)/"', html)) == numbers
 
 
 def test_one_session_screen_by_screen_without_saying_who_it_was(watched, viewer, client_as):
