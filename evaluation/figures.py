@@ -115,9 +115,9 @@ def heat_map(
             "across:N",
             sort=list(across),
             title=titles[0],
-            axis=alt.Axis(domain=False, ticks=False, labelAngle=-40, labelLimit=110, labelOverlap=False),
+            axis=alt.Axis(domain=False, ticks=False, labelAngle=-40, labelLimit=140, labelOverlap=False),
         ),
-        y=alt.Y("down:N", sort=list(down), title=titles[1], axis=alt.Axis(domain=False, ticks=False, labelLimit=110)),
+        y=alt.Y("down:N", sort=list(down), title=titles[1], axis=alt.Axis(domain=False, ticks=False, labelLimit=130)),
     )
     scale = alt.Scale(domain=list(domain), range=list(colours), clamp=True)
     # Words on a cell have a colour of their own, because the cell keeps its colour on a dark page.

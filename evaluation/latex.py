@@ -68,7 +68,16 @@ def _cells(columns: Sequence[Mapping[str, Any]], cells: Mapping[str, Any]) -> It
     said = {cells[column["key"]] for column in columns if column["kind"] == "count"}
     for column in columns:
         cell = cells[column["key"]]
-        yield _estimate(cell, said) if column["kind"] == "estimate" else "" if cell is None else str(cell)
+        if column["kind"] == "estimate":
+            yield _p(cell["value"]) if column["unit"] == "p" else _estimate(cell, said)
+        else:
+            yield "" if cell is None else str(cell)
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return "n/a"
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def _estimate(cell: Mapping[str, Any], said: set[Any]) -> str:

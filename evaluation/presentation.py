@@ -52,7 +52,10 @@ class Reading:
         columns = [column for column in table["columns"] if column["shown"]]
         rows = [
             {
-                "cells": [{"kind": column["kind"], "value": row["cells"][column["key"]]} for column in columns],
+                "cells": [
+                    {"kind": column["kind"], "value": row["cells"][column["key"]], "p": column["unit"] == "p"}
+                    for column in columns
+                ],
                 "marks": row["marks"],
                 "answers_url": _answers_url(self.report, row["answers"]),
                 "n_answers": row["n_answers"],

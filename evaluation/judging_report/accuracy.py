@@ -16,7 +16,7 @@ from evaluation.metrics.ratings import category_counts
 from evaluation.metrics.resampling import bootstrap_interval, weighted_mean
 from evaluation.metrics.result import Estimate, mean_of_defined
 from evaluation.metrics.sum_statistics import with_intervals
-from evaluation.sections.answerers import AskedModel
+from evaluation.sections.answerers import AskedModel, in_two_lines
 from evaluation.sections.shape import Cell, Column, Figure, Row, Section, Table, estimate_cell, two_decimals
 
 _JUDGE = Column("judge", "Judge", "name")
@@ -156,7 +156,7 @@ def _figure(judging: Judging, overall: list[Row]) -> Figure:
         cell = cast(dict[str, Any], row.cells["accuracy"])
         mark = judging.who.people_mark if row.cells["judge"] == PEOPLE else row.marks[-1]
         if cell["value"] is not None:
-            who = {"who": str(row.cells["judge"]), "question": "accuracy", "mark": mark}
+            who = {"who": in_two_lines(str(row.cells["judge"])), "question": "accuracy", "mark": mark}
             dots.append({**who, "label": two_decimals(cell["value"]), **cell, **judging.who.marked(*row.marks)})
     return Figure(
         code="accuracy",

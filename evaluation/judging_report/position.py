@@ -11,6 +11,7 @@ from evaluation.judging_report.judgments import Judging, positions
 from evaluation.metrics.preference import first_position_rate, position_bias, swap_consistency
 from evaluation.metrics.rates import choice_rate
 from evaluation.metrics.result import Estimate
+from evaluation.sections.answerers import in_two_lines
 from evaluation.sections.shape import Column, Figure, Row, Section, Table, estimate_cell, two_decimals
 
 DECISIONS = (
@@ -140,7 +141,9 @@ def _figure(judging: Judging, choosers: list[Chooser]) -> Figure:
         rate = first_position_rate(chooser.choices)
         if rate.defined:
             words = {"label": f"{two_decimals(rate.value)} (n = {rate.n})", **estimate_cell(rate)}
-            bars.append({"who": chooser.name, "mark": chooser.mark, **words, **judging.who.marked(*chooser.marks)})
+            bars.append(
+                {"who": in_two_lines(chooser.name), "mark": chooser.mark, **words, **judging.who.marked(*chooser.marks)}
+            )
     return Figure(
         code="positions",
         title="How often the response in front is chosen",

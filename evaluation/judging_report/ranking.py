@@ -1,6 +1,6 @@
 """How the authors of the responses rank, by the people and by each judge."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from evaluation.metrics.result import Estimate
 from evaluation.sections.shape import Column, Figure, Row, Section, Table, estimate_cell, two_decimals
 
 AUTHORS = (
+    Column("who", "Who", "name"),
     Column("author", "Author", "name"),
     Column("battles", "Battles", "count", "n"),
     Column("mean", "Mean win rate", "estimate", "0 to 1"),
@@ -58,7 +59,8 @@ def ranking(judging: Judging) -> Section | None:
     authors, reference = _order(judging, fought), judging.parameters.reference
     by_people = not reference and fought[0].people
     compared = reference or (tuple(mean_win_rates(fought[0].battles).index) if by_people else ())
-    tables = [_authors(side, authors) for side in fought]
+    ranked = tuple(row for side in fought for row in _authors(side))
+    tables = [Table("ranking", "Authors", "Best first, by the mean win rate.", AUTHORS, ranked)]
     if rows := [_agreement(side, compared) for side in fought if compared and not (by_people and side.people)]:
         against = "the people's mean win rates" if by_people else f"the reference: {', '.join(reference)}"
         caption = f"Against the ranking by {against}." if by_people else f"Against {against}."
@@ -98,33 +100,24 @@ def _order(judging: Judging, fought: Sequence[Fought]) -> list[str]:
     return [author for author in ranked if author in met]
 
 
-def _authors(side: Fought, authors: Sequence[str]) -> Table:
-    means, pooled = mean_win_rates(side.battles), pooled_win_rates(side.battles)
-    strengths = bradley_terry(side.battles)
+def _authors(side: Fought) -> Iterator[Row]:
+    """The authors as this side ranks them."""
+    means, pooled, strengths = mean_win_rates(side.battles), pooled_win_rates(side.battles), bradley_terry(side.battles)
     met = pd.concat([side.battles["left"], side.battles["right"]]).value_counts()
-
-    def row(author: str) -> Row:
+    for author in means.index:
         n = int(met[author])
         value, low, high = (float(strengths.table[name][author]) for name in ("strength", "low", "high"))
-        strength = Estimate(value, n, low, high, strengths.reason)
-        return Row(
+        yield Row(
             cells={
+                "who": side.name,
                 "author": author,
                 "battles": n,
                 "mean": estimate_cell(Estimate(means[author], n)),
                 "pooled": estimate_cell(Estimate(pooled[author], n)),
-                "strength": estimate_cell(strength),
+                "strength": estimate_cell(Estimate(value, n, low, high, strengths.reason)),
             },
             marks=side.marks,
         )
-
-    return Table(
-        f"ranking_{side.code}",
-        f"Authors by {'the people' if side.people else side.name}",
-        "In the order of the mean win rate.",
-        AUTHORS,
-        tuple(row(author) for author in means.index if author in authors),
-    )
 
 
 def _agreement(side: Fought, reference: Sequence[str]) -> Row:

@@ -17,9 +17,9 @@ from evaluation.metrics.result import Estimate
 from evaluation.reactions_report.figures import ATTITUDES, shares
 from evaluation.reactions_report.reactions import Reactions
 from evaluation.sections.answerers import AskedModel
-from evaluation.sections.shape import Cell, Column, Figure, Row, Section, Table, estimate_cell
+from evaluation.sections.shape import Cell, Column, Figure, Row, Section, Table, estimate_cell, two_decimals
 
-_WHO = (Column("model", "Model", "name"), Column("split", "Posts", "name"))
+_WHO = (Column("model", "Model", "name"), Column("split", "Split", "name"))
 _POSTS = Column("posts", "Posts", "count", "n")
 LEVELS = (
     *_WHO,
@@ -158,7 +158,7 @@ def _figure(reactions: Reactions) -> Figure:
         for attitude, share in zip(ATTITUDES, attitude_shares(signs).values(), strict=True):
             if len(signs):
                 part = {"value": share, "low": start, "high": start + share, "middle": start + share / 2}
-                words = f"{share:.0%}" if share >= 0.08 else ""
+                words = two_decimals(share) if share >= 0.12 else ""
                 rows.append(
                     {"who": name, "mark": mark, "attitude": attitude, **part, "n": len(signs), "label": words}
                     | reactions.who.marked(*marks)

@@ -17,7 +17,7 @@ from evaluation.reactions_report.reactions import ALL, Reactions
 from evaluation.sections.answerers import AskedModel
 from evaluation.sections.shape import Cell, Column, Figure, Row, Section, Table, estimate_cell
 
-_WHO = (Column("model", "Model", "name"), Column("split", "Posts", "name"))
+_WHO = (Column("model", "Model", "name"), Column("split", "Split", "name"))
 _POSTS = Column("posts", "Posts", "count", "n")
 LEVELS = (
     *_WHO,

@@ -4,7 +4,7 @@ from evaluation.reactions_report.reactions import ALL, Reactions
 from evaluation.sections.shape import Column, Row, Section, Table
 
 POSTS = (
-    Column("split", "Posts", "name"),
+    Column("split", "Split", "name"),
     Column("posts", "Posts", "count", "n"),
     Column("communities", "Communities", "count", "n"),
     Column("tones", "Observed tones", "count", "n"),

@@ -65,6 +65,15 @@ def label_among(asked: Asked, all_asked: Iterable[Asked]) -> str:
     return " ".join(parts)
 
 
+def in_two_lines(label: str) -> str:
+    """A label for the axis of a figure, which breaks it where it has a middle dot.
+
+    >>> in_two_lines("tiny (judge v1)"), in_two_lines("tiny")
+    ('tiny · (judge v1)', 'tiny')
+    """
+    return label.replace(" (", " · (", 1)
+
+
 @dataclass(frozen=True)
 class Answerers:
     """`persons` has for each group of people how many they are and whether `simulated`; `models` for each group of
