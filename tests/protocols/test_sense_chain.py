@@ -10,6 +10,7 @@ from django.core.management import call_command
 
 from annotation.models import LabelProject
 from annotation.services import claim_next, submit
+from evaluation.building import build_report
 from llm.models import Job
 from llm.services import save_endpoint
 from materials.models import Item
@@ -126,6 +127,8 @@ def test_the_whole_chain(run: ProtocolRun, people: dict[str, User], capsys):
     assert (pairs.came, pairs.out, pairs.why) == (12, 12, {})
     labels = work(do(run, "labels", annotators=2), [ann, bob], preferred)
     assert (labels.came, labels.out) == (24, 24)
+    labels = do(run, "labels")  # nobody is asked again
+    assert (labels.status, labels.came, labels.out) == ("done", 24, 24)
     agreement = rows(run, labels, "dataset_agreement")
     assert [(row["topic"], row["not_the_same"]) for row in agreement] == [("math", 6), ("reasoning", 6)]
     split = do(run, "split", dev_per_topic=2)
@@ -141,6 +144,10 @@ def test_the_whole_chain(run: ProtocolRun, people: dict[str, User], capsys):
     do(run, "judge_test", endpoint="strong")
     do(run, "baseline", endpoint="strong")
     do(run, "verdicts")
+    report = do(run, "report", people="real")
+    build_report(report.outputs["report"])
+    report = collect_stage(run=run, code="report", by=None)
+    assert report.status == "done"
     scored = do(run, "accuracy")
     found = {row["topic"]: (row["accuracy"], row["baseline"]) for row in rows(run, scored, "dataset_topics")}
     assert found["overall"][1] == 0.5  # the first place is right in one of two orders
@@ -161,7 +168,7 @@ def test_the_whole_chain(run: ProtocolRun, people: dict[str, User], capsys):
     call_command("protocol", "sense", project=run.project.slug)
     printed = capsys.readouterr().out
     assert {row["title"] for row in funnel(run)} == {
-        stage.title for stage in run.protocol.stages if stage.code != "verdicts"
+        stage.title for stage in run.protocol.stages if stage.code not in ("verdicts", "report")
     }
     assert "Dialogues" in printed
     assert "1 say the same as an earlier one" in printed

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from annotation.models import LabelProject
 from llm.models import Job
 from protocols.asking import Asked, answers, chosen_endpoints
 from protocols.context import Made, StageContext
-from protocols.labelling import decided, given_labels, key_of, start_labelling, undecided
+from protocols.labelling import decided, given_labels, key_of, undecided
 from protocols.sense.challenge import STRONG_FIRST, Compared, discriminating, triples
 from protocols.sense.instruments import COMPARISON_QUESTIONS, MANUAL_QUESTIONS, RESPONSE_QUESTIONS
 from protocols.sense.stages.asking import AskOne, Responding, asking_stage, fields, prompt
+from protocols.sense.stages.people import ask_people
 from protocols.stages import EndpointNames, Stage, StageError, StageResult
 
 
@@ -126,26 +126,27 @@ def _separating(ctx: StageContext) -> StageResult:
 
 
 def look(ctx: StageContext) -> StageResult:
-    dataset = ctx.dataset("challenge")
-    if not dataset.items.exists():
+    items = list(ctx.items("challenge"))
+    if not items:
         raise StageError("No dialogue separates the models; ask for less in the stage before, or choose other models.")
-    if not undecided(dataset.items.all(), decided(ctx, ctx.stage.code)):
+    open_ones = undecided(items, decided(ctx, ctx.stage.code))
+    if not open_ones:
         return _cleaned(ctx)
-    made: LabelProject = start_labelling(
+    return ask_people(
         ctx,
-        dataset=dataset,
+        ctx.dataset("challenge"),
+        open_ones,
         instrument="sense-manual",
         title="What separates and what to clean",
         questions=MANUAL_QUESTIONS,
         item_fields=[
-            "query",
-            {"field": "last_message", "label": "The last message"},
-            {"field": "strong_response", "label": "A strong model"},
-            {"field": "weak_response", "label": "A weak model"},
+            {"field": "query", "label": "The dialogue"},
+            {"field": "last_message", "label": "Its last message"},
+            {"field": "strong_response", "label": "A strong model", "format": "markdown"},
+            {"field": "weak_response", "label": "A weak model", "format": "markdown"},
         ],
         order="fixed",
     )
-    return StageResult({"label_project": made.slug}, done=False)
 
 
 def _cleaned(ctx: StageContext) -> StageResult:

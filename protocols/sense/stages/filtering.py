@@ -14,11 +14,12 @@ from materials.reading_source import find_source
 from protocols.asking import Answered, Asked, answers
 from protocols.context import Made, StageContext
 from protocols.files import open_given
-from protocols.labelling import decided, key_of, start_labelling, undecided
+from protocols.labelling import decided, key_of, undecided
 from protocols.sense.categories import subcategories
 from protocols.sense.dialogues import Dialogue, DialogueError, first_of_each, read_dialogue, without_last_answer
 from protocols.sense.instruments import CATEGORY_QUESTIONS, DENOISE_QUESTIONS, KEEP, NO_CATEGORY
 from protocols.sense.stages.asking import AskOne, asking_stage, fields, prompt
+from protocols.sense.stages.people import ask_people
 from protocols.stages import Stage, StageError, StageResult, StageSettings
 
 DIALOGUES = "dialogues"
@@ -136,21 +137,19 @@ def _topic(category: str) -> dict[str, str]:
 
 
 def sort_by_hand(ctx: StageContext) -> StageResult:
-    if "dataset_uncategorised" not in ctx.output("categorise"):
+    open_ones = undecided(_left(ctx), decided(ctx, ctx.stage.code))
+    if not open_ones:
         return _sorted(ctx)
-    dataset = ctx.dataset("categorise", "dataset_uncategorised")
-    if not undecided(dataset.items.all(), decided(ctx, ctx.stage.code)):
-        return _sorted(ctx)
-    made = start_labelling(
+    return ask_people(
         ctx,
-        dataset=dataset,
+        ctx.dataset("categorise", "dataset_uncategorised"),
+        open_ones,
         instrument="sense-category",
         title="Topic",
         questions=CATEGORY_QUESTIONS,
-        item_fields=["query"],
+        item_fields=[{"field": "query", "label": "The dialogue"}],
         order="fixed",
     )
-    return StageResult({"label_project": made.slug}, done=False)
 
 
 def _sorted(ctx: StageContext) -> StageResult:

@@ -1,12 +1,13 @@
 """Preferences are written from dev pairs, judge them, the best are selected, and judge the test pairs."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import Any
 
 import pandas as pd
 from django.db.models import QuerySet
 from pydantic import Field
 
+from evaluation.metrics.decisions import parse_decision
 from llm.models import Call, Job
 from materials.models import Item
 from protocols.asking import Asked, answers
@@ -17,7 +18,8 @@ from protocols.sense.personal import Chosen, Key, choose
 from protocols.sense.stages.asking import AskOne, Judge, asking_stage, fields, prompt
 from protocols.stages import Stage, StageError, StageResult, StageSettings
 
-CONTENT = ("annotator", "topic", "pair", "human", "preference_id", "preference_topic")
+LABEL = ("annotator", "topic", "pair", "human")
+CONTENT = (*LABEL, "preference_id", "preference_topic")
 PAIR_FIELDS = ("query", "topic", "pair", "annotator", "human", "response_1", "response_2")
 
 
@@ -73,14 +75,27 @@ def _settled(ctx: StageContext, code: str) -> QuerySet[Call]:
     return calls.exclude(status__in=[Call.Status.PENDING, Call.Status.CLAIMED])
 
 
+def judged_plain(ctx: StageContext) -> pd.DataFrame:
+    """The judgements without preferences, which are of pairs and not of people, once for each person's test pair."""
+    said: dict[str, list[tuple[Any, str]]] = defaultdict(list)
+    for pair, orders, text in _settled(ctx, "baseline").values_list("item__external_id", "orders", "text"):
+        said[pair].append((orders, text))
+    return judgements_frame(
+        judgement({name: item.content[name] for name in LABEL}, orders, text, mode="strict")
+        for item in ctx.items("split", "dataset_test")
+        for orders, text in said[item.content["pair"]]
+    )
+
+
 def count(ctx: StageContext) -> StageResult:
     """Of the stage's calls, how many were asked and how many decide for a response."""
-    found = judged(ctx, ctx.stage.code)
-    missing = int(found["missing"].sum())
-    unread = int(found["choice"].isna().sum()) - missing
-    why = {"decide for neither response": unread, "without an answer": missing}
-    out = len(found) - unread - missing
-    return StageResult({}, len(found), out, {reason: n for reason, n in why.items() if n})
+    texts = _settled(ctx, ctx.stage.code).values_list("text", flat=True).iterator(chunk_size=2000)
+    why: Counter[str] = Counter()
+    for text in texts:
+        decides = bool(text) and parse_decision(text, mode="strict") is not None
+        why["" if decides else "decide for neither response" if text else "without an answer"] += 1
+    decided = why.pop("", 0)
+    return StageResult({}, decided + why.total(), decided, dict(why))
 
 
 def _prefer(ctx: StageContext) -> Asked:
@@ -189,7 +204,7 @@ def _judge_test(ctx: StageContext) -> Asked:
 
 
 def _judge_plain(ctx: StageContext) -> Asked:
-    return judging(ctx, ctx.dataset("split", "dataset_test"), "judge_plain")
+    return judging(ctx, ctx.dataset("pairs"), "judge_plain")
 
 
 STAGES = (
@@ -240,8 +255,8 @@ STAGES = (
         _judge_plain,
         code="baseline",
         title="Judge without preferences",
-        says="The same judge decides the same test pairs, in both orders, without any preference.",
-        needs=("split",),
+        says="The same judge decides the labelled pairs, in both orders, without any preference.",
+        needs=("pairs",),
         settings=Judge,
         prompts=["judge_plain"],
         collect=count,

@@ -1,6 +1,6 @@
 """The benchmark's models respond, pairs of responses are made, and annotators say which one they prefer."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -9,11 +9,12 @@ from pydantic import Field
 from materials.models import Item
 from protocols.asking import Asked, answers
 from protocols.context import Made, StageContext
-from protocols.labelling import given_labels, key_of, start_labelling
+from protocols.labelling import Given, Key, given_labels, key_of
 from protocols.sense.instruments import PAIR_QUESTIONS, RESPONSE_QUESTIONS
 from protocols.sense.pairs import PER_TOPIC, Pair, all_pairs, drawn_pairs, n_pairs
 from protocols.sense.split import DEV_PER_TOPIC, SEED, LabelledPair, Split, split_pairs
 from protocols.sense.stages.asking import Respond, asking_stage, fields, prompt
+from protocols.sense.stages.people import ask_people
 from protocols.stages import Stage, StageError, StageResult, StageSettings
 from responses.models import Respondent
 
@@ -115,27 +116,40 @@ def _pair(pair: Pair, responses: Mapping[str, Item]) -> Made:
 
 
 def label(ctx: StageContext) -> StageResult:
-    made = start_labelling(
+    """Pairs that have fewer labels than they should, also by earlier runs of the stage, are given out."""
+    items, given = list(ctx.items("pairs")), _given(ctx)
+    people = Counter(key for key, _ in given)
+    lacking = {item.pk: ctx.settings.annotators - people[key_of(item)] for item in items}
+    open_ones = [item for item in items if lacking[item.pk] > 0]
+    if not open_ones:
+        return _labels(ctx)
+    return ask_people(
         ctx,
-        dataset=ctx.dataset("pairs"),
+        ctx.dataset("pairs"),
+        open_ones,
         instrument="sense-pair",
         title="Which response is preferred",
         questions=PAIR_QUESTIONS,
-        item_fields=["query"],
-        overlap=ctx.settings.annotators,
+        item_fields=[
+            {"field": "query", "label": "The dialogue"},
+            {"field": "response_1", "format": "markdown"},
+            {"field": "response_2", "format": "markdown"},
+        ],
+        overlap=max(lacking.values()),
         guidelines=GUIDELINES,
     )
-    return StageResult({"label_project": made.slug}, done=False)
+
+
+def _given(ctx: StageContext) -> dict[tuple[Key, int], Given]:
+    """Everybody's latest label of each pair, in any run of the stage, by item and respondent."""
+    labels = (label for label in given_labels(ctx, "labels") if label.question == "better")
+    return {(label.item, label.respondent): label for label in labels}
 
 
 def _labels(ctx: StageContext) -> StageResult:
     """One item for each pair and annotator, and how often all annotators of a pair agree, by topic."""
     items = {key_of(item): item for item in ctx.items("pairs")}
-    given = {
-        (label.item, label.respondent): label
-        for label in given_labels(ctx, ctx.stage.code)
-        if label.item in items and label.question == "better"
-    }
+    given = {pair: label for pair, label in _given(ctx).items() if label.item in items}
     names = dict(Respondent.objects.filter(pk__in={person for _, person in given}).values_list("pk", "key"))
     chosen: dict[str, list[str]] = defaultdict(list)
 
@@ -149,9 +163,11 @@ def _labels(ctx: StageContext) -> StageResult:
 
     dataset = ctx.make_dataset(made())
     agreement = ctx.make_dataset(_agreement(items.values(), chosen), part="agreement")
-    came, out = len(items) * ctx.settings.annotators, len(given)
+    out, lacking = len(given), 0
+    for item in items.values():
+        lacking += max(0, ctx.settings.annotators - len(chosen[item.external_id]))
     outputs = {"dataset": dataset.slug, "dataset_agreement": agreement.slug}
-    return StageResult(outputs, came, out, {"not labelled": came - out} if came > out else {})
+    return StageResult(outputs, out + lacking, out, {"not labelled": lacking} if lacking else {})
 
 
 def _agreement(items: Any, chosen: Mapping[str, list[str]]) -> Iterator[Made]:

@@ -3,7 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 from pydantic import Field
@@ -19,16 +19,23 @@ from protocols.asking import Asked
 from protocols.context import Made, StageContext
 from protocols.files import Given, open_given
 from protocols.models import StageRun
+from protocols.reporting import ask_for_report, collect_reports
 from protocols.sense.categories import topics
 from protocols.sense.personal import by_topic, crossed, positions, scores
 from protocols.sense.stages.asking import Judge, asking_stage
-from protocols.sense.stages.judging import count, judged, judging, selection, under
+from protocols.sense.stages.judging import count, judged, judged_plain, judging, selection, under
 from protocols.stages import Stage, StageError, StageResult, StageSettings
 
 VERDICTS = "verdicts"
 NEEDED = ("pair", "judge", "winner_order_12")
 FRONT = {"winner_order_12": "first", "winner_order_21": "second"}  # the response that was shown first
 WINNERS = {"1": "first", "2": "second", "first": "first", "second": "second"}
+
+
+class Reporting(StageSettings):
+    people: Literal["real", "simulated", "all"] = Field(
+        default="real", description="Whose labels are compared; simulated ones say nothing about people."
+    )
 
 
 class Crossing(StageSettings):
@@ -82,7 +89,7 @@ def report(ctx: StageContext) -> StageResult:
             raise StageError(
                 f'"{title}" asked {other}, but the test pairs were judged by {judge}; ask one model in all.'
             )
-    chosen, test, plain = selection(ctx), judged(ctx, "judge_test"), judged(ctx, "baseline")
+    chosen, test, plain = selection(ctx), judged(ctx, "judge_test"), judged_plain(ctx)
     rows = [{"judge": judge, "preferences_by": author, **row} for row in scores(test, plain, chosen)]
     others = list(_imported(ctx))
     outputs = {
@@ -96,6 +103,20 @@ def report(ctx: StageContext) -> StageResult:
     n_pairs = ctx.dataset("split", "dataset_test").items.count()
     out = sum(row["pairs"] for row in rows)
     return StageResult(outputs, n_pairs, out, {"not judged": n_pairs - out} if n_pairs > out else {})
+
+
+def people_and_judge(ctx: StageContext) -> StageResult:
+    parameters = {
+        "dataset": ctx.output("pairs")["dataset"],
+        "instrument": "sense-pair",
+        "question": "better",
+        "people": ctx.settings.people,
+        "kinds": ["annotator"],
+        "topic": "item_topic",
+        "first_author": "item_model_1",
+        "second_author": "item_model_2",
+    }
+    return StageResult({"report": ask_for_report(ctx, "judging", parameters)}, done=False)
 
 
 def _endpoint(ctx: StageContext, code: str) -> str:
@@ -193,6 +214,17 @@ STAGES = (
         kind="report",
         needs=("split", "preferences", "judge_dev", "select", "judge_test", "baseline", "verdicts"),
         run=report,
+    ),
+    Stage(
+        code="report",
+        title="People and the judge",
+        says="A report on the labelled pairs: how far people agree, how often the judge without preferences chooses "
+        "what most of them chose, whether the place decides, and how people and the judge rank the models.",
+        kind="report",
+        needs=("pairs", "labels", "baseline"),
+        settings=Reporting,
+        run=people_and_judge,
+        collect=collect_reports,
     ),
     Stage(
         code="compare",
