@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse, stats
 
 from .association import benjamini_hochberg
-from .checks import at_least_one, coded_answers, columns_present, generator, known_option, unit_codes
+from .checks import at_least_one, coded_answers, columns_present, generator, known_option, unit_codes, whole_counts
 from .logistic import LogisticFit, column_basis, fit_logistic
 from .result import NAN, Estimate
 
@@ -63,33 +63,36 @@ class DropOneDeviance:
 
 @dataclass(frozen=True, slots=True)
 class _Grouped:
-    """The distinct combinations of levels, and for each answer its combination (`group`), outcome and row."""
+    """The distinct combinations of levels, and for each row its combination (`group`), outcome, place in the frame
+    (`rows`) and how many answers it stands for (`times`)."""
 
     levels: pd.DataFrame
     group: NDArray[np.intp]
     outcome: FloatArray
     rows: NDArray[np.intp]
+    times: FloatArray
 
     @property
     def trials(self) -> FloatArray:
-        return np.bincount(self.group).astype(np.float64)
+        return np.bincount(self.group, weights=self.times).astype(np.float64)
 
     @property
     def successes(self) -> FloatArray:
-        return np.bincount(self.group, weights=self.outcome).astype(np.float64)
+        return np.bincount(self.group, weights=self.outcome * self.times).astype(np.float64)
 
 
 def drop_one_deviance(
-    answers: pd.DataFrame, *, outcome: str, factors: Factors, marginality: Marginality
+    answers: pd.DataFrame, *, outcome: str, factors: Factors, marginality: Marginality, times: str | None = None
 ) -> DropOneDeviance:
     """Likelihood-ratio test of each factor in one logistic regression, with q-values over its factors.
 
-    `answers` has one row per answer; the column `outcome` is 1, 0 or NaN. Rows without a valid outcome or with a
-    missing level are left out and counted. An interaction keeps the columns of its main effects in the model, so
-    `marginality` says what a main effect is compared with: "type_ii" leaves the interactions that contain it out of
-    both models, "with_interactions" drops it together with them, "ignored" drops only its own columns, as PACT's
-    scripts do, and then finds 0 degrees of freedom. The test takes answers to be independent; `clustered_p_values` does
-    not. All is undefined without an answer; p is 1 where all outcomes are the same.
+    `answers` has one row per answer, or per so many equal ones as the column `times` says; the column `outcome` is 1, 0
+    or NaN. Answers without a valid outcome or with a missing level are left out and counted. An interaction keeps the
+    columns of its main effects in the model, so `marginality` says what a main effect is compared with: "type_ii"
+    leaves the interactions that contain it out of both models, "with_interactions" drops it together with them,
+    "ignored" drops only its own columns, as PACT's scripts do, and then finds 0 degrees of freedom. The test takes
+    answers to be independent; `clustered_p_values` does not. All is undefined without an answer; p is 1 where all
+    outcomes are the same.
     Source: PACT, section 5.2; Fox (2016), sections 8.2 and 15.3; Benjamini and Hochberg (1995).
 
     >>> answers = pd.DataFrame({"country": list("NNNNJJJJ"), "age": list("yoyoyoyo")})
@@ -101,8 +104,9 @@ def drop_one_deviance(
     (2, 1, 0.063)
     """
     known_option(marginality, get_args(Marginality), what="marginality")
-    grouped = _grouped(answers, outcome, factors)
-    n_left_out, terms = len(answers) - grouped.outcome.size, _terms(factors)
+    grouped, terms = _grouped(answers, outcome, factors, times), _terms(factors)
+    n = int(grouped.times.sum())
+    n_left_out = (len(answers) if times is None else int(answers[times].sum())) - n
     if not grouped.outcome.size:
         nothing = DroppedFactor(NAN, NAN, 0, NAN, NAN, NO_ANSWER)
         return DropOneDeviance(0, n_left_out, NAN, 0, 0, 0, dict.fromkeys(factors, nothing), NO_ANSWER)
@@ -114,7 +118,7 @@ def drop_one_deviance(
     }
     q_values = benjamini_hochberg([factor.p for factor in tested.values()])
     return DropOneDeviance(
-        n=grouped.outcome.size,
+        n=n,
         n_left_out=n_left_out,
         deviance=full.deviance,
         df_model=full.rank - 1,
@@ -177,18 +181,24 @@ def clustered_p_values(
     return found
 
 
-def _grouped(answers: pd.DataFrame, outcome: str, factors: Factors) -> _Grouped:
+def _grouped(answers: pd.DataFrame, outcome: str, factors: Factors, times: str | None = None) -> _Grouped:
     if not isinstance(factors, Mapping) or not factors or not all(map(_is_list_of_terms, factors.values())):
         raise ValueError(f"The factors must map each name to a list of terms; this is {factors!r}.")
     columns = sorted({column for term in _terms(factors) for column in term.split(":")})
     columns_present(answers, [outcome, *columns], what="The answers frame")
     follow = coded_answers(answers[outcome], what=f"The outcome {outcome}")
-    usable = ~np.isnan(follow) & answers[columns].notna().all(axis=1).to_numpy()
+    counts = np.ones(len(answers)) if times is None else _times(answers, times)
+    usable = ~np.isnan(follow) & answers[columns].notna().all(axis=1).to_numpy() & (counts > 0)
     chosen = answers.loc[usable, columns]
     codes = pd.DataFrame({name: unit_codes(chosen[name], what=f"The levels of {name}") for name in columns})
     group = codes.groupby(columns, sort=False).ngroup().to_numpy().astype(np.intp)
     levels = codes.drop_duplicates().reset_index(drop=True)
-    return _Grouped(levels, group, follow[usable], np.flatnonzero(usable))
+    return _Grouped(levels, group, follow[usable], np.flatnonzero(usable), counts[usable])
+
+
+def _times(answers: pd.DataFrame, times: str) -> FloatArray:
+    columns_present(answers, [times], what="The answers frame")
+    return whole_counts(answers[times], what=f"The column {times}", ndim=1)
 
 
 def _is_list_of_terms(terms: object) -> bool:

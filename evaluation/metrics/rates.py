@@ -12,7 +12,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from .checks import at_least_one, coded_answers, generator, same_length, unit_codes
 from .items import cell_counts
-from .resampling import bootstrap_interval
+from .resampling import draw_alike, percentile_interval
 from .result import Estimate
 
 FloatArray = NDArray[np.float64]
@@ -52,15 +52,13 @@ def pooled_culture_rate(cells: pd.DataFrame, *, n_resamples: int, seed: int) -> 
     answers, culture = counts[counts[:, 0] > 0].T
     if not answers.size:
         return Estimate.undefined("there is no answer")
-
-    def rate(weights: FloatArray) -> FloatArray:
-        rates: FloatArray = (weights @ culture) / (weights @ answers)
-        return rates
-
-    interval = bootstrap_interval(rate, np.arange(answers.size), n_resamples=n_resamples, seed=rng)
-    reason = "an interval needs two cells" if answers.size < 2 else ""
-    value = float(culture.sum() / answers.sum())
-    return Estimate(value, int(answers.sum()), interval.low, interval.high, reason)
+    value, n = float(culture.sum() / answers.sum()), int(answers.sum())
+    if answers.size < 2:
+        return Estimate(value, n, reason="an interval needs two cells")
+    _, first, alike = np.unique(answers * (answers.max() + 1) + culture, return_index=True, return_counts=True)
+    drawn = draw_alike(alike, n_resamples, rng)
+    interval = percentile_interval((drawn @ culture[first]) / (drawn @ answers[first]), level=0.95)
+    return Estimate(value, n, interval.low, interval.high)
 
 
 def unknown_rate(chosen: ArrayLike) -> Estimate:

@@ -88,6 +88,19 @@ def draw_weights(n_clusters: int, n_resamples: int, rng: np.random.Generator) ->
         yield counts.reshape(rows, n_clusters).astype(np.float64)
 
 
+def draw_alike(alike: ArrayLike, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+    """How often units of each sort are drawn where only their sort counts, shape (resamples, sorts).
+
+    `alike` is how many units there are of each sort, shape (sorts,), and as many are drawn. The draws have the
+    distribution of those of `draw_weights` summed by sort, at the cost of the sorts in place of the units.
+
+    >>> draw_alike([3, 1], 2, np.random.default_rng(1)).sum(axis=1).tolist()
+    [4.0, 4.0]
+    """
+    counts = np.asarray(alike, dtype=np.int64)
+    return rng.multinomial(counts.sum(), counts / counts.sum(), size=n_resamples).astype(np.float64)
+
+
 def weighted_mean(values: FloatArray) -> Statistic:
     """The mean of `values`, shape (n,), as a statistic of weights.
 

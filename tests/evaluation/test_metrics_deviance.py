@@ -37,6 +37,17 @@ def dropped(answers, factors, marginality="type_ii"):
     return drop_one_deviance(answers, outcome="follow", factors=factors, marginality=marginality)
 
 
+def test_counted_answers_give_what_single_ones_give(answers: pd.DataFrame):
+    columns = ["question", "country", "scenario", "relation", "follow"]
+    counted = answers.groupby(columns).size().reset_index(name="times")
+    found = drop_one_deviance(counted, outcome="follow", factors=MAIN, marginality="type_ii", times="times")
+    single = dropped(answers, MAIN)
+    assert (found.n, found.df_model, found.n_separated) == (single.n, single.df_model, single.n_separated)
+    assert found.deviance == pytest.approx(single.deviance)
+    for name, factor in single.factors.items():
+        assert found.factors[name].drop_in_deviance == pytest.approx(factor.drop_in_deviance)
+
+
 def dense_deviance(answers, columns):
     """Dummies of every level, a pseudo-inverse at each step and a row for each answer."""
     design = pd.get_dummies(answers[columns].astype(str)).to_numpy(float)
