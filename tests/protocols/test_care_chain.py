@@ -71,7 +71,8 @@ def people(project: Project) -> list[User]:
 def care(project: Project) -> Iterator[ProtocolRun]:
     with ScriptedModelServer(Script(answer=model)) as server:
         for name in ("one", "two"):
-            save_endpoint(project=project, name=name, base_url=server.base_url, model=MODEL, concurrency=8)
+            prices = {"price_per_million_in": 1, "price_per_million_out": 2}
+            save_endpoint(project=project, name=name, base_url=server.base_url, model=MODEL, concurrency=8, **prices)
         run = start_protocol(project=project, name="care", by=None)
         set_settings(run=run, code="salience", values={"most": 12}, by=None)
         yield run
@@ -153,7 +154,10 @@ def _check_pilot(done: dict[str, StageRun]) -> None:
     assert len(audited) == 4  # the scripted model says one tone of a comment in every set-up
     assert {row["accuracy"] for row in rows.values()} == {sum(audited) / 4}
     assert {row["consistency"] for row in rows.values()} == {1.0}
-    assert done["set_up"].outputs["set_up"] == {"endpoint": "one", "architecture": "definitions"}  # by name
+    prices = {name: float(row["price"]) for name, row in rows.items()}
+    assert 0 < prices["one_minimal"] < prices["one_definitions"] < prices["one_maximal"]
+    assert all(prices[f"two_{a}"] == prices[f"one_{a}"] for a in ("minimal", "maximal"))  # taken over, and counted
+    assert done["set_up"].outputs["set_up"] == {"endpoint": "one", "architecture": "minimal"}  # the cheapest
 
 
 def _check_attitudes(done: dict[str, StageRun]) -> None:

@@ -85,7 +85,20 @@ def ask_for_topics(ctx: StageContext) -> StageResult:
             "max_length": 80,
         },
     ]
-    return ask_people(ctx, items, with_topics, instrument="care-topics", title="Topic and place", questions=questions)
+    fields = [
+        "community",
+        {"field": "posts", "label": "Posts in the corpus"},
+        {"field": "headlines", "label": "Headlines"},
+    ]
+    return ask_people(
+        ctx,
+        items,
+        with_topics,
+        instrument="care-topics",
+        title="Topic and place",
+        questions=questions,
+        item_fields=fields,
+    )
 
 
 def with_topics(ctx: StageContext, dataset: Dataset) -> StageResult:

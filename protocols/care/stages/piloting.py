@@ -3,9 +3,11 @@
 from collections import defaultdict
 from math import isnan
 
+from django.db.models import Sum
+from django.db.models.functions import Coalesce
 from pydantic import Field
 
-from llm.models import Job
+from llm.models import Call, Job
 from materials.models import Dataset
 from protocols.asking import Answered, answers, plan_asking, start_asking
 from protocols.care.pilot import ARCHITECTURES, Score, SetUp, best, representative, score
@@ -191,22 +193,26 @@ def choose(ctx: StageContext) -> StageResult:
 def _set_ups(ctx: StageContext) -> dict[str, tuple[SetUp, Job, str]]:
     """By name what each set-up said, with its job and its prompt's architecture."""
     jobs = _jobs(ctx)
-    said: dict[tuple[int, str], dict[str, list[str]]] = {
-        (pk, PROMPTS[prompt.name]): defaultdict(list) for pk, job in jobs.items() for prompt in job.prompt_list
-    }
-    tokens: dict[tuple[int, str], list[int]] = {key: [0, 0] for key in said}
+
+    def key(job: int, cell: int) -> tuple[int, str]:
+        return job, PROMPTS[jobs[job].prompt_list[jobs[job].grid[cell].prompt].name]
+
+    said: dict[tuple[int, str], dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for answered in answers(ctx, list(jobs)):
-        call, job = answered.call, jobs[answered.call.job_id]
-        key = job.pk, PROMPTS[job.prompt_list[job.grid[call.cell].prompt].name]
-        said[key][answered.item.external_id].append(answered.values["tone"])
-        tokens[key][0] += call.prompt_tokens or 0
-        tokens[key][1] += call.completion_tokens or 0
+        said[key(answered.call.job_id, answered.call.cell)][answered.item.external_id].append(answered.values["tone"])
+    # An answer that was taken over from an equal request counts with the tokens of that one.
+    used = {
+        f"used_{side}": Sum(Coalesce(f"reused_from__{side}_tokens", f"{side}_tokens"))
+        for side in ("prompt", "completion")
+    }
+    tokens = Call.objects.filter(job__in=jobs).order_by().values_list("job_id", "cell").annotate(**used)
     found = {}
-    for (pk, architecture), tones in said.items():
+    for job, cell, *counts in tokens:
+        pk, architecture = key(job, cell)
         name = f"{jobs[pk].endpoint.name}_{architecture}"
-        price = jobs[pk].price_of(*tokens[pk, architecture])
-        found[name] = (SetUp(name, tones, price), jobs[pk], architecture)
-    return found
+        price = jobs[pk].price_of(*(count or 0 for count in counts))
+        found[name] = (SetUp(name, said[pk, architecture], price), jobs[pk], architecture)
+    return dict(sorted(found.items()))
 
 
 def _jobs(ctx: StageContext) -> dict[int, Job]:
@@ -215,16 +221,17 @@ def _jobs(ctx: StageContext) -> dict[int, Job]:
 
 
 def _row(one: Score, *, taken: bool) -> dict[str, object]:
-    def plain(value: float) -> float | None:
-        return None if isnan(value) else round(value, 4)
-
+    """The score as an item: `result` is what a list of items shows of it."""
+    shares = {"accuracy": (one.accuracy, one.n), "consistency": (one.consistency, one.n_repeated)}
+    words = [f"{name} {share:.3f} (n = {n})" for name, (share, n) in shares.items() if n]
+    words += [] if one.price is None else [f"price {one.price:.4f}"]
     return {
         "set_up": one.name,
-        "chosen": taken,
+        "result": ", ".join(words) or "no valid answer",
+        "chosen": "chosen" if taken else "",
+        **{name: None if isnan(share) else round(share, 4) for name, (share, _) in shares.items()},
         "audited": one.n,
-        "accuracy": plain(one.accuracy),
         "repeated": one.n_repeated,
-        "consistency": plain(one.consistency),
         "price": None if one.price is None else str(one.price),
     }
 

@@ -76,7 +76,9 @@ def _table(ctx: StageContext, drawn: set[str]) -> Iterator[Made]:
     keys = {item.external_id: {one["key"] for one in item.content["keyphrases"]} for item in ctx.items("keyphrases")}
     words = [(item.content["post"], len(item.content["text"].split())) for item in ctx.items("reactions")]
     for title, code in STEPS.items():
-        yield Made(code, {"step": title} | _counts({post: posts[post] for post in left[code]}, keys, words), {})
+        counts = _counts({post: posts[post] for post in left[code]}, keys, words)
+        in_words = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in counts.items() if n is not None)
+        yield Made(code, {"step": title, "left": in_words} | counts, {})
 
 
 def _counts(
