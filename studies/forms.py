@@ -14,8 +14,11 @@ LARGEST_FILE = 2_000_000  # bytes
 
 def offer_materials(form: forms.Form, project: Project) -> None:
     """Let people choose among the project's datasets and instruments."""
-    form.fields["dataset"].queryset = project.datasets.order_by("name")  # type: ignore[attr-defined]
-    form.fields["instrument"].queryset = project.instruments.order_by("name", "-version")  # type: ignore[attr-defined]
+    dataset, instrument = form.fields["dataset"], form.fields["instrument"]
+    dataset.queryset = project.datasets.order_by("name")  # type: ignore[attr-defined]
+    dataset.error_messages["required"] = "A study needs items: import some at Materials first."
+    instrument.queryset = project.instruments.order_by("name", "-version")  # type: ignore[attr-defined]
+    instrument.error_messages["required"] = "A study needs questions: publish some at Materials, Instruments, first."
 
 
 class NewStudyForm(forms.Form):

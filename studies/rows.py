@@ -119,6 +119,11 @@ class BoundRows(BoundField):
             for n, entry in enumerate(self.initial or [])
         ]
 
+    @property
+    def wrong_rows(self) -> bool:
+        """Whether rows say themselves what is wrong."""
+        return any(row.errors for row in self.rows)
+
 
 class RowsField(forms.Field):
     """A list of entries; cleaned to their data. `offers` are entries to begin with, by code as (label, entry)."""
