@@ -2,7 +2,7 @@
 
 from django.db.models import QuerySet
 
-from evaluation.parameters import AlignmentParameters, ComparedParameters, ReportError
+from evaluation.parameters import AlignmentParameters, ComparedParameters, ModelParameters, ReportError
 from evaluation.selection import Selection, select_alignment
 from evaluation.study_filters import of_passing_sessions
 from llm.models import Call
@@ -36,7 +36,7 @@ def of_every_session(selection: Selection[ComparedParameters]) -> QuerySet[Respo
     return people
 
 
-def of_models(selection: Selection[ComparedParameters]) -> QuerySet[Response]:
+def of_models(selection: Selection[ModelParameters]) -> QuerySet[Response]:
     """Standing answers of the chosen models."""
     models = _answers(selection).filter(respondent__kind=RespondentKind.MODEL)
     if selection.parameters.models:
@@ -77,7 +77,7 @@ def check_answered(selection: Selection[ComparedParameters]) -> None:
     )
 
 
-def _answers(selection: Selection[ComparedParameters]) -> QuerySet[Response]:
+def _answers(selection: Selection[ModelParameters]) -> QuerySet[Response]:
     return Response.objects.filter(
         project=selection.project,
         item__dataset=selection.dataset,

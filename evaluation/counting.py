@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 from django.db.models import Count, Expression, F, QuerySet, Value
 
-from evaluation.parameters import ComparedParameters
+from evaluation.parameters import ModelParameters
 from evaluation.selection import Selection
 from responses.models import Response
 from responses.querysets import text_of
@@ -58,7 +58,7 @@ def persons(people: QuerySet[Response], *by: str) -> pd.DataFrame:
     return group(people, columns_named(*by), persons=Count("respondent", distinct=True), n=Count("pk"))
 
 
-def asked(selection: Selection[ComparedParameters]) -> pd.DataFrame:
+def asked(selection: Selection[ModelParameters]) -> pd.DataFrame:
     """Each `question` and its `text`, with the names of `instrument` and `dataset`."""
     texts = [(code, selection.question(code).text) for code in selection.questions]
     frame = pd.DataFrame.from_records(texts, columns=["question", "text"])

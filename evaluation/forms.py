@@ -72,27 +72,11 @@ def optional_column(**options: Any) -> forms.TypedChoiceField:
     return forms.TypedChoiceField(required=False, empty_value=None, **options)
 
 
-class ComparedForm(ReportForm):
-    """For kinds with answers of people beside those of models. Parameters that need a decision have no default."""
+class ModelForm(ReportForm):
+    """For kinds with answers of models: which items, which questions, which models."""
 
-    dataset = forms.ChoiceField(help_text="The items that both sides answered.")
+    dataset = forms.ChoiceField(help_text="The items that were asked about.")
     instrument = forms.ChoiceField(help_text="Answers to all its versions enter; the report names them.")
-    people = forms.ChoiceField(
-        choices=PEOPLE,
-        widget=forms.RadioSelect,
-        help_text="Simulated people are bots: their answers say nothing about real people.",
-    )
-    kinds = forms.MultipleChoiceField(
-        label="Answers of", choices=KINDS, initial=["participant"], widget=forms.CheckboxSelectMultiple
-    )
-    sessions = forms.ChoiceField(
-        label="Sessions of participants",
-        choices=SESSIONS,
-        initial=_DEFAULTS["sessions"].default,
-        widget=forms.RadioSelect,
-        help_text="The report says how many people and answers are left out, and why. Annotators and imported people "
-        "have no session and take part.",
-    )
     models = forms.MultipleChoiceField(
         widget=forms.CheckboxSelectMultiple, required=False, help_text="Every model that answered when none is chosen."
     )
@@ -113,3 +97,24 @@ class ComparedForm(ReportForm):
         """The codes of the project's questions of these kinds, to choose from."""
         codes = dict.fromkeys(question.code for question in self._questions if question.kind in kinds)
         return [(code, code) for code in codes]
+
+
+class ComparedForm(ModelForm):
+    """For kinds with answers of people beside those of models. Parameters that need a decision have no default."""
+
+    people = forms.ChoiceField(
+        choices=PEOPLE,
+        widget=forms.RadioSelect,
+        help_text="Simulated people are bots: their answers say nothing about real people.",
+    )
+    kinds = forms.MultipleChoiceField(
+        label="Answers of", choices=KINDS, initial=["participant"], widget=forms.CheckboxSelectMultiple
+    )
+    sessions = forms.ChoiceField(
+        label="Sessions of participants",
+        choices=SESSIONS,
+        initial=_DEFAULTS["sessions"].default,
+        widget=forms.RadioSelect,
+        help_text="The report says how many people and answers are left out, and why. Annotators and imported people "
+        "have no session and take part.",
+    )

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluation.answers import check_alignment
+from evaluation.behaviour_report.parameters import BehaviourParameters
+from evaluation.behaviour_report.selecting import check_behaviour
 from evaluation.judging_report.parameters import JudgingParameters
 from evaluation.judging_report.selecting import check_judging
 from evaluation.parameters import AlignmentParameters, ReportParameters
@@ -49,6 +51,17 @@ _ALL = (
         check=check_alignment,
         read="evaluation.frames.read_frames",
         sections="evaluation.sections.alignment_sections",
+    ),
+    Kind(
+        code="behaviour",
+        title="Behaviour of models",
+        says="Do models follow the culture or allow the preference, and what moves them: prompts, instruction tuning, "
+        "places, people, the order of the options?",
+        parameters=BehaviourParameters,
+        form="evaluation.forms_behaviour.BehaviourForm",
+        check=check_behaviour,
+        read="evaluation.behaviour_report.frames.read_frames",
+        sections="evaluation.behaviour_report.sections.behaviour_sections",
     ),
     Kind(
         code="reactions",

@@ -41,20 +41,25 @@ class ReportParameters(BaseModel):
             raise ReportError(f"Report parameters, at {place or 'top'}: {first['msg']}.") from error
 
 
-class ComparedParameters(ReportParameters):
-    """What kinds are asked that hold answers of people beside those of models.
-
-    `people` has no default: nobody pools simulated with real people unaware. Without `models` all that answered take
-    part. `sessions` leaves out participants who did not finish or failed the attention check, or with "passed" whom the
-    quality filters of their study stop; annotators and imported people have no session and stay.
-    """
+class ModelParameters(ReportParameters):
+    """What kinds are asked that read answers of models. Without `models` all that answered take part."""
 
     dataset: str  # slug
     instrument: str  # name; answers to all its versions enter
+    models: tuple[str, ...] = ()
+
+
+class ComparedParameters(ModelParameters):
+    """What kinds are asked that hold answers of people beside those of models.
+
+    `people` has no default: nobody pools simulated with real people unaware. `sessions` leaves out participants who did
+    not finish or failed the attention check, or with "passed" whom the quality filters of their study stop; annotators
+    and imported people have no session and stay.
+    """
+
     people: People
     kinds: tuple[PersonKind, ...] = Field(default=("participant",), min_length=1)
     sessions: Sessions = "completed"
-    models: tuple[str, ...] = ()
 
 
 class AlignmentParameters(ComparedParameters):

@@ -5,15 +5,15 @@ from typing import Any, Generic, TypeVar
 
 from django.db.models import F, Func, QuerySet, TextField
 
-from evaluation.parameters import AlignmentParameters, ComparedParameters, ReportError
+from evaluation.parameters import AlignmentParameters, ModelParameters, ReportError
 from materials.fitting import field_names
 from materials.models import Dataset, Instrument
 from materials.questions import option_codes
 from projects.models import Project
 from responses.models import Respondent, RespondentKind
 
-P = TypeVar("P", bound=ComparedParameters)
-P_co = TypeVar("P_co", bound=ComparedParameters, covariant=True)
+P = TypeVar("P", bound=ModelParameters)
+P_co = TypeVar("P_co", bound=ModelParameters, covariant=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""The report that says how models' answers depend on factors."""

@@ -1,0 +1,156 @@
+"""Answers counted by question, respondent, condition and item, as arrays, and what is counted from them.
+
+A cell holds all answers that one respondent gave to one question about one item under one condition, so there are as
+many cells for one sample as for a hundred. Pure code.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+Codes = NDArray[np.int32]
+
+COUNTS = ("n_rows", "n", "n_culture")
+FIRST = "culture_first"  # a column: whether culture was shown before the preference
+CULTURE, PREFERENCE, UNDECIDED, ABSENT = "culture", "preference", "undecided", "absent"
+_UNDECIDED = 2  # the place of "undecided", between preference and culture
+_MOST_KEYS, _FEW = 2**62, 1_000_000
+_DECISIONS = np.array([ABSENT, PREFERENCE, UNDECIDED, CULTURE], dtype=object)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A level for each element of its owner, as places in `labels`."""
+
+    owner: str  # "question", "respondent", "condition", "item" or "cell"
+    codes: Codes
+    labels: Sequence[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """`owners` has for each cell the place of its question, respondent, condition and item; `counts` how many answers
+    it holds (`n_rows`), how many are a decision (`n`), and how many of these follow culture (`n_culture`).
+    """
+
+    owners: Mapping[str, Codes]
+    counts: Mapping[str, Codes]
+    columns: Mapping[str, Column]
+
+    def codes(self, name: str) -> Codes:
+        """The level of each cell, as places in the column's labels."""
+        column = self.columns[name]
+        return column.codes if column.owner == "cell" else column.codes[self.owners[column.owner]]
+
+
+def counted(cells: Cells, by: Sequence[str]) -> pd.DataFrame:
+    """The counts frame of `evaluation.metrics.behaviour`: a row for each combination of levels there is, in order."""
+    keys, sums = _tallied(cells, by)
+    return _levels(cells, by, keys).assign(**sums)
+
+
+def counted_units(cells: Cells, by: Sequence[str], *, unit: str) -> pd.DataFrame:
+    """How many units (`units`) of each combination of levels have the same counts, in order.
+
+    The counts are those of one unit, so a row speaks of `units` times as many answers.
+    """
+    keys, sums = _tallied(cells, [*by, unit])
+    group = keys // _size(cells, [unit])
+    sizes = [int(counts.max(initial=0)) + 1 for counts in sums.values()]
+    for counts, size in zip(sums.values(), sizes, strict=True):
+        group = group * size + counts
+    found, units = _occurring(group, _size(cells, by) * prod(sizes))
+    counts_of: dict[str, NDArray[np.int64]] = {}
+    for name, size in zip(reversed(COUNTS), reversed(sizes), strict=True):
+        found, counts_of[name] = np.divmod(found, size)
+    return _levels(cells, by, found).assign(**{name: counts_of[name] for name in COUNTS}, units=units)
+
+
+def paired_decisions(
+    cells: Cells, by: Sequence[str], *, case: Sequence[str], across: str, left: str, right: str
+) -> pd.DataFrame:
+    """How many cases (`n`) were decided how at the levels `left` and `right` of the column `across`.
+
+    A case is an item at one combination of the levels of `by` and `case`. Its decision is that of most of its answers;
+    it is undecided when they are split in half or none is a decision, and absent when there are none.
+    """
+    labels, codes = list(cells.columns[across].labels), cells.codes(across)
+    group, keys = _numbered(cells, [*by, *case, "item"])
+    pattern = (keys // _size(cells, [*case, "item"])).astype(np.int32)
+    lean = 2 * cells.counts["n_culture"] - cells.counts["n"]
+    for level in (left, right):
+        chosen = codes == labels.index(level) if level in labels else np.zeros(len(codes), dtype=bool)
+        pattern = pattern * len(_DECISIONS) + _decided(group[chosen], lean[chosen], len(keys))
+    patterns, n = _occurring(pattern, _size(cells, by) * len(_DECISIONS) ** 2)
+    patterns, on_right = np.divmod(patterns, len(_DECISIONS))
+    patterns, on_left = np.divmod(patterns, len(_DECISIONS))
+    found = _levels(cells, by, patterns).assign(left=_DECISIONS[on_left], right=_DECISIONS[on_right], n=n)
+    return found[(found["left"] != ABSENT) | (found["right"] != ABSENT)].reset_index(drop=True)
+
+
+def _decided(case: NDArray[np.int64], lean: Codes, n_cases: int) -> NDArray[np.int8]:
+    """Of each case the place of its decision, from how many more answers of each cell follow culture than do not."""
+    asked = np.bincount(case, minlength=n_cases) > 0
+    decided = np.sign(np.bincount(case, weights=lean, minlength=n_cases)).astype(np.int8) + np.int8(_UNDECIDED)
+    return np.where(asked, decided, np.int8(0))
+
+
+def _tallied(cells: Cells, by: Sequence[str]) -> tuple[NDArray[np.int64], dict[str, NDArray[np.int64]]]:
+    """The keys of the combinations of levels that occur, in order, and the counts of each."""
+    group, keys = _numbered(cells, by)
+    sums = _sums(cells, group, len(keys))
+    occurs = np.flatnonzero(sums["n_rows"])
+    occurs = occurs[np.argsort(keys[occurs], kind="stable")]
+    return keys[occurs], {name: own[occurs] for name, own in sums.items()}
+
+
+def _numbered(cells: Cells, by: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For each cell the number of its combination of levels, and the key of each number.
+
+    Where there are not many more combinations than cells, all have a number, also those that do not occur: to look for
+    those that do would take longer.
+    """
+    size, key = _size(cells, by), np.zeros(len(cells.owners["item"]), dtype=np.int64)
+    for name in by:
+        key = key * _size(cells, [name]) + cells.codes(name)
+    if size <= 4 * len(key) + _FEW:
+        return key, np.arange(size)
+    return pd.factorize(key)
+
+
+def _occurring(keys: NDArray[np.signedinteger[Any]], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The keys that occur, in order, and how often."""
+    if size > len(keys) + _FEW:
+        return np.unique(keys, return_counts=True)
+    often = np.bincount(keys, minlength=size)
+    found = np.flatnonzero(often)
+    return found, often[found]
+
+
+def _sums(cells: Cells, group: NDArray[np.int64], n_groups: int) -> dict[str, NDArray[np.int64]]:
+    return {
+        name: np.bincount(group, weights=counts, minlength=n_groups).astype(np.int64)
+        for name, counts in cells.counts.items()
+    }
+
+
+def _size(cells: Cells, by: Sequence[str]) -> int:
+    """How many combinations of levels there could be; raises ValueError when they cannot be numbered."""
+    size = prod(max(1, len(cells.columns[name].labels)) for name in by)
+    if size >= _MOST_KEYS:
+        raise ValueError(f"There are too many combinations of {', '.join(by)}; compare fewer columns at once.")
+    return size
+
+
+def _levels(cells: Cells, by: Sequence[str], keys: NDArray[np.int64]) -> pd.DataFrame:
+    """The labels behind the keys, a column for each of `by`."""
+    columns: dict[str, NDArray[np.object_]] = {}
+    for name in reversed(by):
+        keys, codes = np.divmod(keys, _size(cells, [name]))
+        columns[name] = np.array(cells.columns[name].labels, dtype=object)[codes]
+    return pd.DataFrame({name: columns[name] for name in by}, index=pd.RangeIndex(len(keys)))
