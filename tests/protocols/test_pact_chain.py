@@ -97,7 +97,7 @@ def test_from_source_files_to_reports(project: Project, people: list[User], live
         )  # fmt: skip
         set_settings(run=run, code="behaviour_report", values={"resamples": 100}, by=None)
         for code in ("behaviour_report", "alignment_report"):
-            run_stage(run=run, code=code, by=None)
+            go(run, code)
             for report in Report.objects.filter(status="pending"):
                 build_report(report.pk)
             collect_stage(run=run, code=code, by=None)

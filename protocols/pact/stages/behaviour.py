@@ -1,7 +1,7 @@
 """What models decide: dyads, cases, the jobs that ask them, and the report on what moves their decisions."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pydantic import Field
@@ -128,31 +128,41 @@ class Reporting(StageSettings):
 
 
 def behaviour_parameters(ctx: StageContext) -> dict[str, Any]:
+    """Contrasts and baselines only of levels that were asked."""
     settings: Reporting = ctx.settings
-    people = ("actor_age", "actor_gender", "receiver_age", "receiver_gender")
-    pairs = {"cond_prompt_condition": ("balance", "no_balance"), "cond_actor_age": ("older", "younger")}
-    pairs |= {"cond_receiver_age": ("older", "younger"), "cond_actor_gender": ("male", "female")}
-    pairs |= {"cond_receiver_gender": ("male", "female"), "item_relation": ("far", "same")}
+    asked = Behaviour.model_validate(ctx.inputs["behaviour"].settings)
+    contrasts = {
+        "cond_actor_age": ("older", "younger"),
+        "cond_receiver_age": ("older", "younger"),
+        "cond_actor_gender": ("male", "female"),
+        "cond_receiver_gender": ("male", "female"),
+        "item_relation": ("far", "same"),
+    }
+    if set(asked.prompt_conditions) == set(PROMPT_CONDITIONS):
+        contrasts["cond_prompt_condition"] = ("balance", "no_balance")
     return {
         "dataset": ctx.dataset("dyads").slug,
         "instrument": INSTRUMENT,
         "questions": ["decision"],
         "factors": [
-            {"name": "cond_config"},
-            {"name": "cond_demographic_condition", "baseline": "no_demo"},
-            {"name": "cond_prompt_condition", "baseline": "no_balance"},
-            *({"name": f"cond_{name}"} for name in people),
+            {"name": "cond_config", "baseline": asked.configs[0]},
+            {"name": "cond_demographic_condition", "baseline": _baseline(asked.demographic_conditions, "no_demo")},
+            {"name": "cond_prompt_condition", "baseline": _baseline(asked.prompt_conditions, "no_balance")},
         ],
         "maps": [
-            ["item_receiver_country"], ["item_receiver_region"], ["item_source"],
+            ["item_receiver_country"], ["item_receiver_region"], ["item_relation"], ["item_source"],
             ["item_actor_region", "item_receiver_region"],
         ],
-        "contrasts": [{"name": name, "plus": plus, "minus": minus} for name, (plus, minus) in pairs.items()],
+        "contrasts": [{"name": name, "plus": plus, "minus": minus} for name, (plus, minus) in contrasts.items()],
         "preferences": "item_preference_type",
         "unit": "item_scenario",
         "resamples": settings.resamples,
         "seed": settings.seed,
     }  # fmt: skip
+
+
+def _baseline(asked: Sequence[str], published: str) -> str:
+    return published if published in asked else asked[0]
 
 
 STAGES = (
