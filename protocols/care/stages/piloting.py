@@ -223,12 +223,13 @@ def _jobs(ctx: StageContext) -> dict[int, Job]:
 def _row(one: Score, *, taken: bool) -> dict[str, object]:
     """The score as an item: `result` is what a list of items shows of it."""
     shares = {"accuracy": (one.accuracy, one.n), "consistency": (one.consistency, one.n_repeated)}
-    words = [f"{name} {share:.3f} (n = {n})" for name, (share, n) in shares.items() if n]
+    words = ["chosen"] if taken else []
+    words += [f"{name} {share:.3f} (n = {n})" for name, (share, n) in shares.items() if n]
     words += [] if one.price is None else [f"price {one.price:.4f}"]
     return {
         "set_up": one.name,
-        "result": ", ".join(words) or "no valid answer",
-        "chosen": "chosen" if taken else "",
+        "result": ", ".join(words),
+        "chosen": taken,
         **{name: None if isnan(share) else round(share, 4) for name, (share, _) in shares.items()},
         "audited": one.n,
         "repeated": one.n_repeated,
