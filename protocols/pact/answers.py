@@ -1,20 +1,23 @@
 """Answers of people and models to the two questions, from the authors' files or from exports of Concord.
 
 An export has one row an answer or one row an item and respondent; the country, age group and gender of the item's
-receiver must be among its item fields.
+receiver must be among its item fields. Of models, a job's exported calls are read too.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
+from protocols.json_files import read_json_lines
 from protocols.pact.countries import UnknownCountryError
 from protocols.pact.reading import FileFaultError, check_columns, check_filled, check_values, read_table
 from protocols.pact.relations import Rule, country_relation
 
 QUESTIONS = ("personal", "norm")
+CALLS = ".jsonl"  # how the name of a job's exported calls ends
 LABELS = {"culture": "A", "preference": "B"}
 _CODES = {
     **dict.fromkeys(["A", "FOLLOW_CULTURE", "CULTURE"], "A"),
@@ -74,7 +77,7 @@ def read_models(paths: Sequence[Path]) -> Answers:
 
 
 def _read(path: Path, columns: Mapping[str, tuple[str, str]], *, of_models: bool) -> Answers:
-    table = read_table(path)
+    table = _calls(path) if path.suffix == CALLS else read_table(path)
     exported = "respondent_kind" in table
     if exported:
         table = table[(table["respondent_kind"] == "model") == of_models]
@@ -99,6 +102,30 @@ def _read(path: Path, columns: Mapping[str, tuple[str, str]], *, of_models: bool
         check_values(path, table, names["persona"], _SETTINGS)
         found = found.join(_personas(path, table, exported))
     return Answers(found.assign(**{question: _coded(found[question]) for question in QUESTIONS}), notes)
+
+
+def _calls(path: Path) -> pd.DataFrame:
+    """A job's exported calls with the columns of an export that has one row an item and respondent."""
+    rows = {number: _call_row(path, number, call) for number, call in read_json_lines(path)}
+    if not rows:
+        raise FileFaultError(path, "it is empty; export the job's calls again.")
+    return pd.DataFrame.from_dict(rows, orient="index").astype(str)
+
+
+def _call_row(path: Path, number: int, call: Mapping[str, Any]) -> dict[str, Any]:
+    for name in ("model", "demo_model", "item", "persona", "values"):
+        if name not in call:
+            raise FileFaultError(path, "the call lacks it; export the job's calls again.", row=number, column=name)
+    persona, values = call["persona"], call["values"] or {}
+    return {
+        "respondent_kind": "model",
+        "demo_model": str(call["demo_model"]).lower(),
+        "item": call["item"],
+        "attr_model": call["model"],
+        "attr_persona": str(bool(persona)).lower(),
+        **{name: persona.get(name.removeprefix("attr_"), "") for name in _EXPORTED_PERSONA},
+        **{f"q_{question}": values.get(question, "") for question in QUESTIONS},
+    }
 
 
 def _one_row_an_occasion(path: Path, answers: pd.DataFrame) -> pd.DataFrame:

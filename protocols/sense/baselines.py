@@ -20,8 +20,8 @@ from evaluation.metrics.preference import (
     two_order_accuracy,
 )
 from evaluation.metrics.raters import unanimity
+from protocols.json_files import read_json
 from protocols.pact.reading import FileFaultError
-from protocols.sense.files import read_json
 from protocols.sense.verdicts import (
     LLMBAR_CELL,
     choices_for,

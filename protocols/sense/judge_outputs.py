@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.metrics.decisions import Mode, parse_decision
+from protocols.json_files import read_json_list
 from protocols.pact.reading import FileFaultError
-from protocols.sense.files import read_json_list
 
 _FALSE, _TRUE = "reverse_False", "reverse_True"
 

@@ -14,8 +14,8 @@ import pandas as pd
 
 from evaluation.metrics.decisions import Mode, parse_decision
 from evaluation.metrics.votes import majority_votes
+from protocols.json_files import read_json_lines
 from protocols.pact.reading import FileFaultError
-from protocols.sense.files import read_json_lines
 from protocols.sense.judge_outputs import JudgedPairs
 
 FIELDS = ("annotator", "topic", "pair", "human")
@@ -118,7 +118,7 @@ def read_judged_calls(path: Path, *, topic: str, annotator: str, mode: Mode) -> 
 
 
 def _exported(path: Path, mode: Mode) -> Iterator[dict[str, Any]]:
-    for number, call in enumerate(read_json_lines(path), start=1):
+    for number, call in read_json_lines(path):
         if lacking := [name for name in ("item_content", "orders", "text") if name not in call]:
             what = f"the call has no {', '.join(lacking)}; export the job's calls again."
             raise FileFaultError(path, what, row=number)

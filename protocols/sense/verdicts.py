@@ -10,8 +10,8 @@ from typing import Any
 
 import pandas as pd
 
+from protocols.json_files import read_json_list
 from protocols.pact.reading import FileFaultError, check_filled, check_values, read_table
-from protocols.sense.files import read_json_list
 
 ORDERS = {"12": "winner_order_12", "21": "winner_order_21"}
 LLMBAR_CELL = ("subset", "judge", "strategy")

@@ -168,6 +168,28 @@ def test_an_export_with_one_row_an_item_and_respondent(tmp_path):
     ]
 
 
+def test_exported_calls_of_a_job(tmp_path):
+    path = tmp_path / "calls.jsonl"
+    common = {"model": "m", "demo_model": True, "item": "i1"}
+    calls = [
+        common | {"persona": {}, "values": {"personal": "preference", "norm": "culture"}},
+        common
+        | {"persona": {"country": "India", "age_group": "younger", "gender": "male"}, "values": {"norm": "culture"}},
+        common | {"persona": {}, "values": None},
+    ]
+    path.write_text("".join(json.dumps(call) + "\n" for call in calls), encoding="utf-8")
+    models = read_models([path])
+    columns = ["model", "persona", "country", "demo", "personal", "norm"]
+    assert models.table[columns].fillna("-").values.tolist() == [
+        ["m", False, "", "", "B", "A"],
+        ["m", True, "India", "younger_male", "-", "A"],
+    ]
+    assert "2 of 2 rows come from bots or the demo's model" in models.notes[0]
+    path.write_text(json.dumps(common | {"values": {}}), encoding="utf-8")
+    with pytest.raises(FileFaultError, match="row 1, column persona: the call lacks it"):
+        read_models([path])
+
+
 def test_measured_relations_need_countries_of_the_table(tmp_path):
     path = tmp_path / "people.csv"
     path.write_text(PEOPLE.replace("i2,India", "i2,Singapore"), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Files of JSON: a list as the authors of judges publish them, or a line for each call as a job exports them."""
+"""Files of JSON: as authors publish them, or a line for each call as a job exports them."""
 
 import json
 from collections.abc import Iterator
@@ -24,8 +24,8 @@ def read_json_list(path: Path) -> list[Any]:
     return rows
 
 
-def read_json_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """The objects of a file with one in each line. Raises FileFaultError."""
+def read_json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The number and the object of each line that is not blank. Raises FileFaultError."""
     for number, line in enumerate(_text(path).split("\n"), start=1):
         if not line.strip():
             continue
@@ -35,7 +35,7 @@ def read_json_lines(path: Path) -> Iterator[dict[str, Any]]:
             raise FileFaultError(path, f"this is not valid JSON ({error.msg}).", row=number) from error
         if not isinstance(row, dict):
             raise FileFaultError(path, "it must be an object.", row=number)
-        yield row
+        yield number, row
 
 
 def _text(path: Path) -> str:
