@@ -16,22 +16,27 @@ _STYLES = ("tokens", "base", "badge", "form", "table", "panel", "list", "chart",
 
 
 def document(reading: Reading) -> str:
-    """The file; figures it holds are drawn where the cache of figures does not have them, tens of milliseconds each."""
-    sections = [
-        {
-            **section,
-            "tables": [table | {"csv_url": "", "tex_url": "", "linked": False} for table in section["tables"]],
-            "figures": [figure | {"image": _image(figure["spec"])} for figure in section["figures"]],
-        }
-        for section in reading.shown()
-    ]
-    return render_to_string("evaluation/document.html", context(reading) | {"sections": sections, "styles": _styles()})
+    """The file, with links to nothing."""
+    return render_to_string("evaluation/document.html", context(reading) | {"alone": True, "styles": _styles()})
 
 
 def context(reading: Reading) -> dict[str, Any]:
-    """What the document and the page for whoever has the link say beside the sections."""
+    """What the document and the page for whoever has a link show.
+
+    Figures are drawn where the cache of figures does not have them, tens of milliseconds each.
+    """
+    sections = [
+        {**section, "figures": [figure | {"image": _image(figure["spec"])} for figure in section["figures"]]}
+        for section in reading.shown()
+    ]
     report = reading.report
-    return {"report": report, "kind": KINDS[report.kind], "parameters": parameters(report)}
+    return {
+        "report": report,
+        "kind": KINDS[report.kind],
+        "parameters": parameters(report),
+        "masked": reading.masked,
+        "sections": sections,
+    }
 
 
 def _image(spec: dict[str, Any]) -> str:

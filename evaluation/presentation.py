@@ -25,6 +25,7 @@ class Reading:
     sections: list[dict[str, Any]]
     addresses: str
     place: tuple[Any, ...]
+    masked: bool = False
 
     def url(self, what: str, *more: str) -> str:
         return reverse(f"{self.addresses}_{what}", args=[*self.place, *more])
@@ -91,7 +92,7 @@ def by_member(report: Report) -> Reading:
 def by_link(share: ReportShare) -> Reading:
     """With small cells masked."""
     report = share.report
-    return Reading(report, masked(report.sections, report.parameters["min_n"]), "shared", (share.key,))
+    return Reading(report, masked(report.sections, report.parameters["min_n"]), "shared", (share.key,), masked=True)
 
 
 def parameters(report: Report) -> list[tuple[str, str]]:

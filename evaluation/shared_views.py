@@ -32,8 +32,7 @@ def unshare(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
 @never_cache
 def report(request: HttpRequest, key: str) -> HttpResponse:
     reading = _read(key)
-    shown = {"sections": reading.shown(), "masked": True, "document_url": reading.url("document")}
-    return render(request, "evaluation/document.html", context(reading) | shown)
+    return render(request, "evaluation/document.html", context(reading) | {"document_url": reading.url("document")})
 
 
 @never_cache
