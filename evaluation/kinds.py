@@ -85,5 +85,15 @@ _ALL = (
         read="evaluation.judging_report.frames.read_frames",
         sections="evaluation.judging_report.sections.judging_sections",
     ),
+    Kind(
+        code="correction",
+        title="Rates of people over all items",
+        says="What would people answer about all items, if they answered some of them and a model answered all?",
+        parameters=AlignmentParameters,
+        form="evaluation.forms_alignment.AlignmentForm",
+        check=check_alignment,
+        read="evaluation.frames.read_frames",
+        sections="evaluation.sections.correction.correction_sections",
+    ),
 )
 KINDS: Mapping[str, Kind] = {kind.code: kind for kind in _ALL}

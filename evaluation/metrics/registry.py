@@ -18,6 +18,7 @@ from . import (
     attitudes,
     behaviour,
     consensus,
+    correction,
     deviance,
     distances,
     flips,
@@ -206,6 +207,17 @@ _METRICS = (
     _row_level("signed_culture_gap", -1, _SIGNED, _SIZE_AND_ORDER),
     Metric(
         "norm_personal_gap", gap.norm_personal_gap, Takes.CODED, -1, 1, _SIGNED, _SIZE_AND_ORDER, read=attrgetter("gap")
+    ),
+    Metric(
+        "prediction_powered_rate",
+        correction.prediction_powered_rate,
+        Takes.ITEMS,
+        -1,
+        2,
+        _DESCRIPTIVE,
+        frozenset({_ROWS}),
+        ({}, {"power": 1}),
+        lambda found: found.corrected.value,
     ),
     Metric("choice_rate", rates.choice_rate, Takes.CODED, 0, 1, _DESCRIPTIVE, _SIZE_AND_ORDER),
     Metric(
