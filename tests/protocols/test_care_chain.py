@@ -230,6 +230,7 @@ def test_decisions_outlive_other_data_and_a_changed_one_relabels_all(care: Proto
     submit(place, place.annotator, {"topic": "home_life", "geopath": "GLOBAL"}, changing=True)
     topics = {item.external_id: item.content for item in items(collect_stage(run=care, code="topics", by=None))}
     assert len(topics) == 5
+    assert again.outputs["dataset_asked"] != label_project.dataset.slug  # all five, of which one was asked
     assert (topics["QuietBirders"]["scope"], topics["LakeshireLocal"]["scope"]) == ("GLOBAL", "Europe")
 
     said: dict[str, int] = defaultdict(int)

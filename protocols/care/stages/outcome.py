@@ -9,6 +9,7 @@ from pydantic import Field
 from llm.jobfile_parts import published_instrument
 from llm.models import Call
 from materials.models import Item
+from protocols.care.stages.in_step import refuse_stale
 from protocols.care.stages.simulating import BLIND, INFORMED
 from protocols.care.tones import attitude_of, attitude_question, tone_question
 from protocols.context import Made, StageContext
@@ -29,6 +30,7 @@ class ReportSettings(StageSettings):
 
 def derive(ctx: StageContext) -> StageResult:
     """Every reaction's attitude, by the locked mapping from its tone alone."""
+    refuse_stale(ctx)
     mapping = {item.content["tone"]: item.content["attitude"] for item in ctx.items("attitudes")}
     why: Counter[str] = Counter()
 

@@ -12,6 +12,7 @@ from materials.models import Dataset
 from protocols.asking import Answered, answers, plan_asking, start_asking
 from protocols.care.pilot import ARCHITECTURES, Score, SetUp, best, representative, score
 from protocols.care.stages.deciding import ask_people, collected, decisions, outcome
+from protocols.care.stages.in_step import refuse_stale
 from protocols.care.stages.tones import NO_TONE, asked_for_tones, tone_prompt
 from protocols.context import Made, StageContext
 from protocols.stages import EndpointNames, Plan, Stage, StageError, StageResult, StageSettings
@@ -170,6 +171,7 @@ def audited(ctx: StageContext, dataset: Dataset) -> StageResult:
 
 
 def choose(ctx: StageContext) -> StageResult:
+    refuse_stale(ctx)
     set_ups = _set_ups(ctx)
     sample = [item.external_id for item in ctx.items("pilot", "dataset_reactions")]
     right = {}

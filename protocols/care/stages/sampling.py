@@ -8,6 +8,7 @@ from pydantic import Field
 from materials.models import Item
 from protocols.care.sampling import quarter_cells, sample_posts
 from protocols.care.stages.corpus import posts_frame
+from protocols.care.stages.in_step import refuse_stale
 from protocols.context import Made, StageContext
 from protocols.stages import Stage, StageResult, StageSettings
 
@@ -28,6 +29,7 @@ class SampleSettings(StageSettings):
 
 
 def draw(ctx: StageContext) -> StageResult:
+    refuse_stale(ctx)
     frame = posts_frame(ctx, "news")
     drawn = set(sample_posts(frame, seed=ctx.settings.seed)["post"])
     posts = [item for item in ctx.items("news") if item.external_id in drawn]
