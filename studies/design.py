@@ -267,8 +267,10 @@ class Design(Frozen):
         if not self.groups:
             return [list(codes)]
         grouped = {code for group in self.groups for code in group}
-        if unlike := grouped ^ set(codes):
-            raise DesignError(f"Design, at groups: look at {', '.join(sorted(unlike))}; each question stands in one.")
+        faults = [f"{code} is not asked" for code in sorted(grouped - set(codes))]
+        faults += [f"{code} is on no page" for code in codes if code not in grouped]
+        if faults:
+            raise DesignError(f"Design, at groups, the pages of an item: {', '.join(faults)}.")
         return [[code for code in codes if code in group] for group in self.groups]
 
 

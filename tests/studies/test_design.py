@@ -83,7 +83,7 @@ def test_levels_bring_their_own_fields():
 def test_pages_follow_the_groups_and_the_instruments_order():
     design = parse_design({**SMALL, "groups": [["why"], ["norm", "personal"]]})
     assert design.pages(["personal", "norm", "why"]) == [["why"], ["personal", "norm"]]
-    with pytest.raises(DesignError, match="at groups: look at why"):
+    with pytest.raises(DesignError, match="why is not asked"):
         design.pages(["personal", "norm"])
 
 

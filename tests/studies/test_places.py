@@ -193,7 +193,7 @@ def test_items_levels_and_cells_stand_with_every_answer(draft):
             {"quotas": [{"attributes": {"country": "Brazil"}, "most": 1}]},
             "no completion code for the outcome quota_full",
         ),
-        ({"groups": [["personal"], ["norm"]]}, "at groups: look at importance, why"),
+        ({"groups": [["personal"], ["norm"]]}, "importance is on no page, why is on no page"),
         ({"asked_on": {"nothing": 1}}, "asked_on names nothing"),
         (
             {"attention_checks": [CHECK | {"question": CHECK["question"] | {"code": "personal"}}]},
