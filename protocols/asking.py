@@ -14,7 +14,7 @@ from llm.rendering import PromptError
 from llm.services import JobError, plan_series, start_job
 from materials.models import Dataset, Instrument, Item
 from materials.questions import QuestionError
-from protocols.context import StageContext
+from protocols.context import StageContext, check_items
 from protocols.stages import Plan, StageError
 
 NOT_TESTED = "was not tested yet: test it on its page first, so that answers are asked for in the form it can give."
@@ -79,6 +79,7 @@ class Answered(NamedTuple):
 
 def plan_asking(ctx: StageContext, asked: Asked) -> Plan:
     """Calls, price and time at all the endpoints. Raises StageError when it cannot be asked."""
+    check_items(asked.dataset)
     plans = []
     endpoints = chosen_endpoints(ctx, asked.endpoints)
     for endpoint in endpoints:
@@ -113,6 +114,7 @@ def plan_asking(ctx: StageContext, asked: Asked) -> Plan:
 
 def start_asking(ctx: StageContext, asked: Asked) -> list[int]:
     """Plan and start the jobs, one for each endpoint; returns their primary keys. Raises StageError."""
+    check_items(asked.dataset)
     try:
         jobs = plan_series(
             project=ctx.project,

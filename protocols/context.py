@@ -92,6 +92,12 @@ class StageContext:
             cache.set(PROGRESS.format(self.current.pk), rows, timeout=PROGRESS_SECONDS)
 
 
+def check_items(dataset: Dataset) -> None:
+    """Raise StageError when there is nothing to ask about."""
+    if not dataset.items.exists():
+        raise StageError(f"Nothing is left to ask about: {dataset.name} has no items. The funnel says why.")
+
+
 def rows_done(stage_run: StageRun) -> int:
     """How many rows a run that is being done has worked through, as it said last."""
     return int(cache.get(PROGRESS.format(stage_run.pk)) or 0)

@@ -57,6 +57,11 @@ def _dataset(project: Project, slug: str) -> Iterator[Output]:
         yield Output("Dataset", dataset.name, reverse("dataset", args=[project.slug, slug]), f"{dataset.n:,} items")
 
 
+def _table(project: Project, slug: str) -> Iterator[Output]:
+    for dataset in Dataset.objects.filter(project=project, slug=slug).annotate(n=Count("items")):
+        yield Output("Table", dataset.name, reverse("protocol_table", args=[project.slug, slug]), f"{dataset.n:,} rows")
+
+
 def _job(project: Project, pk: int) -> Iterator[Output]:
     for job in Job.objects.filter(project=project, pk=pk).select_related("endpoint"):
         state = f"{job.get_status_display().lower()}, {job.settled:,} of {job.planned_calls:,} calls"
@@ -94,6 +99,7 @@ def _report(project: Project, pk: int) -> Iterator[Output]:
 
 READERS: dict[str, Callable[[Project, Any], Iterator[Output]]] = {
     "dataset": _dataset,
+    "table": _table,
     "job": _job,
     "label_project": _label_project,
     "study": _study,

@@ -12,7 +12,7 @@ from llm.models import Job
 from materials.models import Item
 from materials.services import content_hash
 from protocols.asking import Asked, answers, plan_asking, start_asking
-from protocols.context import Made, StageContext
+from protocols.context import Made, StageContext, check_items
 from protocols.labelling import Key, decided, given_labels, key_of, start_labelling, undecided
 from protocols.pact.draws import draw_index, drawn
 from protocols.pact.dyads import AGES, GENDERS
@@ -72,6 +72,7 @@ def _key(item: Item, seed: int) -> Key:
 
 def start_people(ctx: StageContext) -> StageResult:
     settings: Validating = ctx.settings
+    check_items(ctx.dataset("check"))
     known = decided(ctx, "people")
     open_ones = [item for item in _sample(ctx) if _key(item, settings.seed) not in known]
     if not open_ones:
