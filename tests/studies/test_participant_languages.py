@@ -73,7 +73,14 @@ def test_faults_and_stored_answers_are_told_in_the_language(study):
     person.send({"country": "Brazil", "age_group": "older"}, page)
     person.send({"country": "Brazil", "age_group": "older"}, page)
     assert "الصفحة 2 كانت محفوظة من قبل" in person.html
-    assert "<strong>البرازيل</strong>" in person.html
+    assert '<strong dir="auto">البرازيل</strong>' in person.html
+
+
+def test_a_text_in_another_direction_than_its_heading_keeps_its_own(study):
+    person = Participant(study)
+    person.client, person.response = enter(study, lang="ar")
+    person.go_to("item")
+    assert "المعتاد هناك:</strong> <bdi>People there do" in person.html
 
 
 def test_a_study_with_one_language_has_nothing_to_choose(participant):

@@ -139,7 +139,7 @@ def test_a_second_submit_is_told_what_is_stored(participant):
     following = participant.page
     participant.send({"personal": "preference", "norm": "preference"}, page)
     assert "was stored already" in participant.html
-    assert re.search(r"What would you do\? <strong>Do A\d\.</strong>", participant.html)
+    assert re.search(r'What would you do\? <strong dir="auto">Do A\d\.</strong>', participant.html)
     assert participant.page.action == following.action
     assert set(Response.objects.values_list("value", flat=True)) == {"culture"}
 
@@ -148,7 +148,7 @@ def test_who_changes_their_mind_about_consent_in_another_tab_is_told_what_counts
     page = participant.go_to("consent")
     participant.send({"consent": "yes"}, page)
     participant.send({"consent": "no"}, page)
-    assert "Everyday customs <strong>I agree and take part</strong>" in participant.html
+    assert 'Everyday customs <strong dir="auto">I agree and take part</strong>' in participant.html
 
 
 @pytest.mark.parametrize("place", ["²", "-1", "1.5", "9" * 20, "7", ""])
