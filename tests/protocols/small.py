@@ -1,14 +1,13 @@
 """A protocol for tests: read lines, keep those that are long enough, have them labelled."""
 
+from collections import Counter
 from pathlib import Path
 
 from pydantic import Field
 
-from annotation.models import LabelProject
-from annotation.services import create_label_project
-from materials.services import publish_instrument
 from protocols.context import Made, StageContext
 from protocols.files import open_given
+from protocols.labelling import decided, key_of, start_labelling, undecided
 from protocols.stages import Plan, Protocol, Source, Stage, StageError, StageResult, StageSettings
 
 LINES = Path(__file__).parent / "lines.txt"
@@ -41,20 +40,21 @@ def keep(ctx: StageContext) -> StageResult:
 
 
 def label(ctx: StageContext) -> StageResult:
-    instrument = publish_instrument(project=ctx.project, name="fine", title="Fine", questions=[QUESTION])
-    made = create_label_project(
-        project=ctx.project, name=ctx.title, dataset=ctx.dataset("keep"), instrument=instrument, by=ctx.by
-    )
-    return StageResult({"label_project": made.slug}, done=False)
+    open_ones = undecided(ctx.items("keep"), decided(ctx, "label"))
+    if not open_ones:
+        return labelled(ctx)
+    made = ctx.make_dataset(Made(item.external_id, item.content, {"item": item.pk}) for item in open_ones)
+    label_project = start_labelling(ctx, dataset=made, instrument="fine", title="Fine", questions=[QUESTION])
+    return StageResult({"label_project": label_project.slug}, done=False)
 
 
 def labelled(ctx: StageContext) -> StageResult:
-    label_project = LabelProject.objects.filter(slug=ctx.output("label")["label_project"]).first()
-    if label_project is None:
+    if ctx.run.stage_runs.filter(outputs__label_project="gone").exists():
         raise StageError("The labelling is nowhere to be found.")
-    places = label_project.assignments
-    answered = places.filter(status="submitted").count()
-    return StageResult({}, places.count(), answered, {"not labelled": places.count() - answered})
+    known = decided(ctx, "label")
+    said = [known.get(key_of(item), {}).get("fine", "not labelled") for item in ctx.items("keep")]
+    why = Counter(answer for answer in said if answer != "yes")
+    return StageResult({}, len(said), said.count("yes"), dict(why))
 
 
 PROTOCOL = Protocol(

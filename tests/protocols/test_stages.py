@@ -9,7 +9,8 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import LabelProject
-from materials.models import Dataset
+from annotation.services import claim_next, submit
+from materials.models import Dataset, Item
 from projects.models import Project, User
 from protocols import catalogue
 from protocols.models import ProtocolRun, StageRun
@@ -74,9 +75,34 @@ def test_what_people_do_is_collected_when_they_are_through_and_earlier_only_when
     assert (label.status, label.came, label.out, label.why) == ("done", 2, 0, {"not labelled": 2})
 
 
+def test_decisions_are_found_again_and_only_what_changed_is_given_out(run: ProtocolRun, annotator: User):
+    label = do(run, "read", "keep", "label")
+    answer_all(label, annotator, "yes")
+    assert collect_stage(run=run, code="label", by=None).out == 2
+    lines = b"one\nthree\neleven\nanother"  # the third changed, the fourth is new
+    give_file(run=run, source="lines", file_name="mine.txt", chunks=[lines], by=None)
+    again = do(run, "read", "keep", "label")
+    assert again.status == "under_way"
+    assert [item.content["text"] for item in given_out(again)] == ["eleven", "another"]
+    answer_all(again, annotator, "no")
+    done = collect_stage(run=run, code="label", by=None)
+    assert (done.came, done.out, done.why) == (3, 1, {"no": 2})
+    assert do(run, "label").status == "done"  # nothing is left to ask
+
+
+def given_out(label: StageRun) -> list[Item]:
+    label_project = LabelProject.objects.get(slug=label.outputs["label_project"])
+    return list(label_project.dataset.items.order_by("position"))
+
+
+def answer_all(label: StageRun, annotator: User, answer: str) -> None:
+    label_project = LabelProject.objects.get(slug=label.outputs["label_project"])
+    while place := claim_next(label_project, annotator):
+        submit(place, annotator, {"fine": answer})
+
+
 def test_what_cannot_be_collected_can_be_run_again(run: ProtocolRun):
     do(run, "read", "keep", "label")
-    LabelProject.objects.update(status="closed", slug="moved")
     StageRun.objects.filter(code="label").update(outputs={"label_project": "gone"})
     with pytest.raises(StageError, match="nowhere"):
         collect_stage(run=run, code="label", by=None)
