@@ -11,12 +11,14 @@ from django.urls import reverse
 from django.utils import timezone
 
 from materials.models import Item
+from materials.questions import option_codes, option_label
 from studies.filters import FunnelRow, parameters_in_words
 from studies.models import Screen, Session, Study
 from studies.quality import filter_sessions
 from studies.querysets import LEFT_AFTER, SessionQuerySet
 
 RECENT_SESSIONS = 20
+COUNTED = ("choice", "scale")  # kinds of questions about people whose answers are few, and one a person
 LISTED_ITEMS = 500
 STEPS = {
     "entered": "Entered",
@@ -68,7 +70,7 @@ def live_context(study: Study) -> dict[str, Any]:
         _pages(study, now),
         _checks(study),
         _filters(study),
-        *(_attribute(sessions, question) for question in study.demographic_questions),
+        *(_attribute(sessions, question) for question in study.demographic_questions if question.kind in COUNTED),
         _levels(study),
     ]
     return {
@@ -221,7 +223,7 @@ def _details(people: FunnelRow, simulated: FunnelRow) -> str:
 def _attribute(sessions: SessionQuerySet, question: Any) -> Table:
     """Each option of the question with who completed, those that nobody chose too; then whatever else there is."""
     found = sessions.by_attribute(question.code)
-    words = {option.code: option.text for option in getattr(question, "options", ())}
+    words = {code: option_label(question, code, {}) for code in option_codes(question)}
     counts: Counts = {value: {who: [n] for who, n in by.items()} for value, by in found.items()}
     labels = words | {value: value for value in found if value not in words}
     return Table(f"Completed: {question.text}", "Answer", ("People",), _rows(labels, counts))

@@ -8,11 +8,12 @@ from django.utils import timezone
 
 from studies.models import PlatformSubmission, Screen, Session
 from studies.services import enter_pilot, give_back, open_study
-from tests.studies.conftest import CODES, KNOWS, Participant
+from tests.studies.conftest import CODES, DEMOGRAPHICS, KNOWS, Participant
 from tests.studies.test_researcher_pages import page, row
 
 pytestmark = pytest.mark.django_db
 
+WORDS = {"kind": "text", "code": "words", "text": "What else?", "required": False}
 DESIGN = {
     "strata": ["country"],
     "quotas": [{"attributes": {"country": "Brazil"}, "most": 3}],
@@ -26,7 +27,12 @@ DESIGN = {
 @pytest.fixture
 def watched(draft):
     """One who completed after a second try, one who returned, one who left at the check, one over the quota's limit."""
-    study = open_study(study=draft(design=DESIGN, completion_codes=CODES | {"quota_full": "FULL42"}), by=None)
+    study = open_study(
+        study=draft(
+            design=DESIGN, demographics=[*DEMOGRAPHICS, WORDS], completion_codes=CODES | {"quota_full": "FULL42"}
+        ),
+        by=None,
+    )
     people = [Participant(study, pid=name, submission=f"s-{name}") for name in "abcd"]
     for person in people[:3]:
         person.go_to("comprehension")
@@ -55,6 +61,8 @@ def test_places_quotas_checks_pages_and_filters(watched, viewer, client_as):
     assert row(html, "1. Consent") == ["4", "0"]
     assert row(html, "3. Instructions") == ["3", "0"]
     assert "3 did not come to the end" in html
+    assert row(html, "40 or over") == ["1"]
+    assert "What else?" not in html
     assert row(html, "Consented and completed") == ["4", "3", "1"]
     assert sum(int(row(html, f"relation: {level}")[0]) for level in ("same", "close", "far")) == 6
     assert sum(int(row(html, f"customs-items-{index}")[0]) for index in range(9)) == 3
