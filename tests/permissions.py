@@ -328,6 +328,10 @@ def protocol_pk(world: World) -> dict[str, Any]:
     return project_slug(world) | {"pk": world.protocol_run.pk}
 
 
+def protocol_dataset(world: World) -> dict[str, Any]:
+    return project_slug(world) | {"dataset": world.dataset.slug}
+
+
 def protocol_stage(world: World) -> dict[str, Any]:
     return protocol_pk(world) | {"stage": "read"}
 
@@ -603,6 +607,8 @@ ROWS: dict[str, Row] = {
     "people_study": Row(**MANAGERS),
     "people_study post": Row(**answers(MANAGERS, 422), method="post"),
     "protocol": Row(**READERS, kwargs=protocol_pk),
+    "protocol_table": Row(**READERS, kwargs=protocol_dataset),
+    "protocol_table_csv": Row(**READERS, kwargs=protocol_dataset),
     "protocol_file": Row(
         **answers(MANAGERS, 302), method="post", kwargs=lambda w: protocol_pk(w) | {"source": "plain"}
     ),

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.urls import reverse
 
 from annotation.models import LabelProject
 from annotation.services import claim_next, submit
@@ -97,7 +98,7 @@ def rows(run: ProtocolRun, stage_run: StageRun, name: str = "dataset") -> list[d
     return list(items.order_by("position").values_list("content", flat=True))
 
 
-def test_the_whole_chain(run: ProtocolRun, people: dict[str, User], capsys):
+def test_the_whole_chain(run: ProtocolRun, people: dict[str, User], viewer: User, client_as, capsys):
     ann, bob = people.values()
     read, denoised = do(run, "read"), do(run, "denoise")
     assert (read.came, read.out, read.why) == (22, 21, {"say the same as an earlier one": 1})
@@ -129,7 +130,7 @@ def test_the_whole_chain(run: ProtocolRun, people: dict[str, User], capsys):
     assert (labels.came, labels.out) == (24, 24)
     labels = do(run, "labels")  # nobody is asked again
     assert (labels.status, labels.came, labels.out) == ("done", 24, 24)
-    agreement = rows(run, labels, "dataset_agreement")
+    agreement = rows(run, labels, "table_agreement")
     assert [(row["topic"], row["not_the_same"]) for row in agreement] == [("math", 6), ("reasoning", 6)]
     split = do(run, "split", dev_per_topic=2)
     assert [len(rows(run, split, f"dataset_{part}")) for part in ("dev", "test")] == [8, 16]
@@ -140,7 +141,7 @@ def test_the_whole_chain(run: ProtocolRun, people: dict[str, User], capsys):
     assert plan.calls == 32  # 8 dev pairs, 2 preferences, 2 orders
     do(run, "judge_dev", endpoint="strong")
     selected = do(run, "select")
-    assert {row["subsets_searched"] for row in rows(run, selected)} == {3}
+    assert {row["subsets_searched"] for row in rows(run, selected, "table")} == {3}
     do(run, "judge_test", endpoint="strong")
     do(run, "baseline", endpoint="strong")
     do(run, "verdicts")
@@ -149,22 +150,27 @@ def test_the_whole_chain(run: ProtocolRun, people: dict[str, User], capsys):
     report = collect_stage(run=run, code="report", by=None)
     assert report.status == "done"
     scored = do(run, "accuracy")
-    found = {row["topic"]: (row["accuracy"], row["baseline"]) for row in rows(run, scored, "dataset_topics")}
+    found = {row["topic"]: (row["accuracy"], row["baseline"]) for row in rows(run, scored, "table_topics")}
     assert found["overall"][1] == 0.5  # the first place is right in one of two orders
     assert found["overall"][0] > 0.5
-    without, with_ = rows(run, scored, "dataset_positions")
+    without, with_ = rows(run, scored, "table_positions")
     assert (without["second"], without["consistency"]) == (0, 0)
     assert with_["consistency"] > 0
+    table = {"slug": run.project.slug, "dataset": scored.outputs["table_topics"]}
+    page = client_as(viewer).get(reverse("protocol_table", kwargs=table)).content.decode()
+    assert '<td class="number">0.500</td>' in page
+    header, *_ = client_as(viewer).get(reverse("protocol_table_csv", kwargs=table)).content.decode().splitlines()
+    assert header == "judge,preferences_by,topic,accuracy,baseline,gain,simulated,demo_model"
     do(run, "accuracy")
-    (overall,) = [row for row in rows(run, do(run, "compare")) if row["topic"] == "overall"]
+    (overall,) = [row for row in rows(run, do(run, "compare"), "table") if row["topic"] == "overall"]
     assert (overall["runs"], overall["accuracy"]) == (2, found["overall"][0])
     do(run, "cross", source="math", targets=["reasoning"])
-    crossed = rows(run, do(run, "judge_cross", endpoint="strong"))
+    crossed = rows(run, do(run, "judge_cross", endpoint="strong"), "table")
     assert {(row["from"], row["to"]) for row in crossed} == {("math", "reasoning")}
     do(run, "ranking_pairs", preferences_each=1)
     do(run, "judge_ranking", endpoint="strong")
     ranked = do(run, "ranking", reference=["alpha", "beta", "gamma"], anchor="beta")
-    assert {row["model"] for row in rows(run, ranked)} == {"alpha", "beta", "gamma"}
+    assert {row["model"] for row in rows(run, ranked, "table")} == {"alpha", "beta", "gamma"}
     call_command("protocol", "sense", project=run.project.slug)
     printed = capsys.readouterr().out
     assert {row["title"] for row in funnel(run)} == {

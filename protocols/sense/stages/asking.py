@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
+from materials.models import Item
 from protocols.asking import Asked, PromptFiles, plan_asking, start_asking
 from protocols.context import StageContext
 from protocols.stages import EndpointName, EndpointNames, Plan, Stage, StageResult, StageSettings
@@ -31,6 +32,11 @@ class Responding(StageSettings):
 
 class Respond(Responding):
     models: EndpointNames = Field(default=(), description="The models that are compared; at least two.")
+
+
+def marks(*items: Item) -> dict[str, bool]:
+    """What made any of these items that is no person and no model to speak of, as lineage says it."""
+    return {name: True for name in ("simulated", "demo_model") if any(item.lineage.get(name) for item in items)}
 
 
 def prompt(name: str) -> PromptFiles:

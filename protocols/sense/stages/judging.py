@@ -15,7 +15,7 @@ from protocols.context import Made, StageContext
 from protocols.sense.instruments import DECISION, PAIR_QUESTIONS, PREFERENCE_QUESTIONS
 from protocols.sense.judgements import judgement, judgements_frame
 from protocols.sense.personal import Chosen, Key, choose
-from protocols.sense.stages.asking import AskOne, Judge, asking_stage, fields, prompt
+from protocols.sense.stages.asking import AskOne, Judge, asking_stage, fields, marks, prompt
 from protocols.stages import Stage, StageError, StageResult, StageSettings
 
 LABEL = ("annotator", "topic", "pair", "human")
@@ -118,7 +118,13 @@ def _preferences(ctx: StageContext) -> StageResult:
         own = written[content["annotator"], content["topic"]]
         id = f"{content['annotator']}/{content['topic']}/{len(own) + 1:02}"
         about = {name: content[name] for name in ("annotator", "topic", "pair")}
-        own.append(Made(id, {"preference": answer.values["preference"].strip(), **about}, answer.lineage))
+        own.append(
+            Made(
+                id,
+                {"preference": answer.values["preference"].strip(), **about},
+                {**answer.lineage, **marks(answer.item)},
+            )
+        )
     made = ctx.make_dataset(preference for own in written.values() for preference in own)
     dev = list(ctx.items("split", "dataset_dev"))
     pairs = ctx.make_dataset(
@@ -138,7 +144,7 @@ def under(item: Item, number: int, id: str, preference: str, topic: str) -> Made
     """A labelled pair to be judged under a preference with this id, which comes from this topic."""
     content = {name: item.content[name] for name in PAIR_FIELDS}
     content |= {"preference_id": id, "preference": preference, "preference_topic": topic}
-    return Made(f"{number}/{id}", content, {"item": item.pk})
+    return Made(f"{number}/{id}", content, {"item": item.pk, **marks(item)})
 
 
 def select(ctx: StageContext) -> StageResult:
@@ -162,7 +168,7 @@ def select(ctx: StageContext) -> StageResult:
     used = sum(len(chosen.one) for chosen in found.values())
     came = sum(len(chosen.preferences) for chosen in found.values())
     return StageResult(
-        {"dataset": made.slug, "dataset_test": pairs.slug}, came, used, {"not in the smallest best set": came - used}
+        {"table": made.slug, "dataset_test": pairs.slug}, came, used, {"not in the smallest best set": came - used}
     )
 
 
@@ -191,7 +197,7 @@ def selection(ctx: StageContext) -> dict[Key, Chosen]:
             content["dev_right"],
             content["dev_rows"],
         )
-        for content in (item.content for item in ctx.items("select"))
+        for content in (item.content for item in ctx.items("select", "table"))
     }
 
 

@@ -13,7 +13,7 @@ from protocols.labelling import Given, Key, given_labels, key_of
 from protocols.sense.instruments import PAIR_QUESTIONS, RESPONSE_QUESTIONS
 from protocols.sense.pairs import PER_TOPIC, Pair, all_pairs, drawn_pairs, n_pairs
 from protocols.sense.split import DEV_PER_TOPIC, SEED, LabelledPair, Split, split_pairs
-from protocols.sense.stages.asking import Respond, asking_stage, fields, prompt
+from protocols.sense.stages.asking import Respond, asking_stage, fields, marks, prompt
 from protocols.sense.stages.people import ask_people
 from protocols.stages import Stage, StageError, StageResult, StageSettings
 from responses.models import Respondent
@@ -112,7 +112,7 @@ def _pair(pair: Pair, responses: Mapping[str, Item]) -> Made:
         "response_1": first.content["response"],
         "response_2": second.content["response"],
     }
-    return Made(pair.id, content, {"item": first.pk, "second_item": second.pk})
+    return Made(pair.id, content, {"item": first.pk, "second_item": second.pk, **marks(first, second)})
 
 
 def label(ctx: StageContext) -> StageResult:
@@ -158,7 +158,8 @@ def _labels(ctx: StageContext) -> StageResult:
             item = items[key]
             chosen[item.external_id].append(label.value)
             content = item.content | {"pair": item.external_id, "annotator": names[person], "human": label.value}
-            lineage = {"item": item.pk, "respondent": person} | ({"simulated": True} if label.by_bot else {})
+            lineage = {"item": item.pk, "respondent": person, **marks(item)}
+            lineage |= {"simulated": True} if label.by_bot else {}
             yield Made(f"{names[person]}/{number}", content, lineage)
 
     dataset = ctx.make_dataset(made())
@@ -166,7 +167,7 @@ def _labels(ctx: StageContext) -> StageResult:
     out, lacking = len(given), 0
     for item in items.values():
         lacking += max(0, ctx.settings.annotators - len(chosen[item.external_id]))
-    outputs = {"dataset": dataset.slug, "dataset_agreement": agreement.slug}
+    outputs = {"dataset": dataset.slug, "table_agreement": agreement.slug}
     return StageResult(outputs, out + lacking, out, {"not labelled": lacking} if lacking else {})
 
 
@@ -223,7 +224,9 @@ def _pairs_of(found: Split, part: str) -> Iterator[LabelledPair]:
 
 def _with_choice(item: Item) -> Made:
     chosen, rejected = _sides(item)
-    return Made(item.external_id, item.content | {"chosen": chosen, "rejected": rejected}, {"item": item.pk})
+    return Made(
+        item.external_id, item.content | {"chosen": chosen, "rejected": rejected}, {"item": item.pk, **marks(item)}
+    )
 
 
 STAGES = (

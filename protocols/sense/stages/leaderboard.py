@@ -16,7 +16,7 @@ from protocols.sense.ranking import (
     ranking_rows,
 )
 from protocols.sense.split import SEED
-from protocols.sense.stages.asking import Judge, asking_stage
+from protocols.sense.stages.asking import Judge, asking_stage, marks
 from protocols.sense.stages.judging import count, judged, judging
 from protocols.sense.stages.results import table
 from protocols.stages import EndpointNames, Stage, StageError, StageResult, StageSettings
@@ -47,10 +47,9 @@ class Ranking(StageSettings):
 def draw(ctx: StageContext) -> StageResult:
     """Pairs of the ranking set under the preferences drawn for their topic."""
     ids: dict[tuple[str, str], list[str]] = defaultdict(list)
-    texts = {}
-    for item in ctx.items("preferences"):
-        ids[item.content["annotator"], item.content["topic"]].append(item.external_id)
-        texts[item.external_id] = item.content["preference"]
+    preferences = {item.external_id: item for item in ctx.items("preferences")}
+    for id, item in preferences.items():
+        ids[item.content["annotator"], item.content["topic"]].append(id)
     drawn = drawn_preferences(ids, each=ctx.settings.preferences_each, seed=ctx.settings.seed)
     came = ctx.dataset("pairs", "dataset_ranking").items.count()
     used = 0
@@ -65,8 +64,8 @@ def draw(ctx: StageContext) -> StageResult:
             # Nobody chose between the two: the first one stands for what would be chosen, to count its wins.
             content = content | {"pair": item.external_id, "annotator": "", "human": "first"}
             for id in drawn.get(content["topic"], ()):
-                more = {"preference_id": id, "preference": texts[id]}
-                yield Made(f"{number}/{id}", content | more, {"item": item.pk})
+                more = {"preference_id": id, "preference": preferences[id].content["preference"]}
+                yield Made(f"{number}/{id}", content | more, {"item": item.pk, **marks(item, preferences[id])})
 
     dataset = ctx.make_dataset(made())
     if not dataset.items.exists():
@@ -92,8 +91,8 @@ def rank(ctx: StageContext) -> StageResult:
     if anchor not in ranked:
         raise StageError(f"{anchor} is in no pair; the models are {', '.join(sorted(ranked))}.")
     outputs = {
-        "dataset": table(ctx, ranking_rows(found, anchor)),
-        "dataset_agreement": table(ctx, agreement_rows(found, ctx.settings.reference, anchor), "agreement"),
+        "table": table(ctx, ranking_rows(found, anchor)),
+        "table_agreement": table(ctx, agreement_rows(found, ctx.settings.reference, anchor), "agreement"),
     }
     return StageResult(outputs, len(models), len(models))
 

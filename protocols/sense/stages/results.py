@@ -11,7 +11,7 @@ from pydantic import Field
 from evaluation.metrics.preference import two_order_accuracy
 from evaluation.metrics.ranking import repeated_runs
 from llm.models import Job
-from materials.models import Dataset
+from materials.models import Dataset, Item
 from materials.reading import read_rows
 from materials.reading_faults import Fault, SourceError
 from materials.reading_source import find_source
@@ -70,11 +70,25 @@ def _verdicts(given: Given) -> Iterator[Made]:
 
 def table(ctx: StageContext, rows: Iterable[Mapping[str, Any]], part: str = "") -> str:
     """The dataset's slug: an item for each row, whose lineage names the runs of the stages it was counted from."""
-    lineage = {"stage_runs": {code: stage_run.pk for code, stage_run in ctx.inputs.items()}}
+    lineage = {"stage_runs": {code: stage_run.pk for code, stage_run in ctx.inputs.items()}, **_marks(ctx)}
     made = ctx.make_dataset(
         (Made(str(number), _without_nan(row), lineage) for number, row in enumerate(rows, start=1)), part=part
     )
     return made.slug
+
+
+def _marks(ctx: StageContext) -> dict[str, bool]:
+    """Whether bots or a demo model are behind anything that the stage takes."""
+    outputs = [pair for stage_run in ctx.inputs.values() for pair in stage_run.outputs.items()]
+    slugs = [slug for name, slug in outputs if name.startswith(("dataset", "table"))]
+    jobs = [pk for name, pks in outputs if name == "job" for pk in pks]
+    items = Item.objects.filter(dataset__project=ctx.project, dataset__slug__in=slugs)
+    found = {
+        "simulated": items.filter(lineage__simulated=True).exists(),
+        "demo_model": items.filter(lineage__demo_model=True).exists()
+        or Job.objects.filter(pk__in=jobs, endpoint__demo_model=True).exists(),
+    }
+    return {name: True for name, there in found.items() if there}
 
 
 def _without_nan(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -93,12 +107,10 @@ def report(ctx: StageContext) -> StageResult:
     rows = [{"judge": judge, "preferences_by": author, **row} for row in scores(test, plain, chosen)]
     others = list(_imported(ctx))
     outputs = {
-        "dataset": table(ctx, rows),
-        "dataset_topics": table(ctx, by_topic([*rows, *others]), "topics"),
-        "dataset_positions": table(
-            ctx, ({"judge": judge, **row} for row in positions(test, plain, chosen)), "positions"
-        ),
-        "dataset_others": table(ctx, others, "others"),
+        "table": table(ctx, rows),
+        "table_topics": table(ctx, by_topic([*rows, *others]), "topics"),
+        "table_positions": table(ctx, ({"judge": judge, **row} for row in positions(test, plain, chosen)), "positions"),
+        "table_others": table(ctx, others, "others"),
     }
     n_pairs = ctx.dataset("split", "dataset_test").items.count()
     out = sum(row["pairs"] for row in rows)
@@ -153,7 +165,7 @@ def _imported(ctx: StageContext) -> Iterator[dict[str, Any]]:
 def compare(ctx: StageContext) -> StageResult:
     """Means over the runs of the report so far, for each judge, author of preferences and topic."""
     runs = StageRun.objects.filter(run=ctx.run, code="accuracy", status=StageRun.Status.DONE).order_by("pk")
-    slugs = [outputs["dataset_topics"] for outputs in runs.values_list("outputs", flat=True)]
+    slugs = [outputs["table_topics"] for outputs in runs.values_list("outputs", flat=True)]
     found: dict[tuple[str, str, str], list[Mapping[str, Any]]] = defaultdict(list)
     for dataset in Dataset.objects.filter(project=ctx.project, slug__in=slugs).order_by("pk"):
         for content in dataset.items.order_by("position").values_list("content", flat=True):
@@ -166,7 +178,7 @@ def compare(ctx: StageContext) -> StageResult:
             {"judge": judge, "preferences_by": author, "topic": topic, "runs": len(given), "accuracy": mean.value}
             | {"low": mean.low, "high": mean.high, "baseline": own[-1]["baseline"]}
         )
-    return StageResult({"dataset": table(ctx, rows)}, len(slugs), len(slugs))
+    return StageResult({"table": table(ctx, rows)}, len(slugs), len(slugs))
 
 
 def cross_pairs(ctx: StageContext) -> StageResult:
@@ -193,7 +205,7 @@ def _judge_crossed(ctx: StageContext) -> Asked:
 
 def _crossed(ctx: StageContext) -> StageResult:
     result = count(ctx)
-    return result._replace(outputs={"dataset": table(ctx, crossed(judged(ctx, ctx.stage.code)))})
+    return result._replace(outputs={"table": table(ctx, crossed(judged(ctx, ctx.stage.code)))})
 
 
 STAGES = (
