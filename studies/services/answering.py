@@ -13,9 +13,10 @@ from responses.models import Respondent
 from studies.flow import OUTCOME, last_ending
 from studies.models import Screen, Session
 from studies.services.consequences import CONSEQUENCES
+from studies.services.entry import id_ending
 from studies.services.laying_out import asks_nothing, earlier_answers, questions_of
 from studies.services.places import give_back
-from studies.translating import ENGLISH, PLATFORM_ID_QUESTION
+from studies.translating import ENGLISH
 
 MOST_KEPT, MOST_OPTIONS = 10_000, 200  # of drafts and refused answers: characters of a text, and chosen options
 NO_PARADATA: Mapping[str, float] = {}
@@ -131,8 +132,8 @@ def _check(screen: Screen, answers: Mapping[str, Any], asked: Collection[str] | 
             continue
         if value is not None:
             values[question.code] = value
-    if screen.kind == Screen.Kind.PLATFORM_ID and values.get(PLATFORM_ID_QUESTION.code) == "no":
-        errors[PLATFORM_ID_QUESTION.code] = ENGLISH["not_your_id"]
+    if screen.kind == Screen.Kind.PLATFORM_ID and values == {"platform_id": "no"} and id_ending(screen.session):
+        errors["platform_id"] = ENGLISH["not_your_id"]
     if errors:
         raise AnswersRefusedError(errors)
     return values
