@@ -16,6 +16,8 @@ from evaluation.judging_report.selecting import check_judging
 from evaluation.parameters import AlignmentParameters, ReportParameters
 from evaluation.reactions_report.parameters import ReactionsParameters
 from evaluation.reactions_report.selecting import check_reactions
+from evaluation.replacement_report.parameters import ReplacementParameters
+from evaluation.replacement_report.selecting import check_replacement
 from projects.models import Project
 
 
@@ -94,6 +96,16 @@ _ALL = (
         check=check_alignment,
         read="evaluation.frames.read_frames",
         sections="evaluation.sections.correction.correction_sections",
+    ),
+    Kind(
+        code="replacement",
+        title="Models in the place of annotators",
+        says="May a model stand in for an annotator: do the others agree with it as much as with one of them?",
+        parameters=ReplacementParameters,
+        form="evaluation.forms_replacement.ReplacementForm",
+        check=check_replacement,
+        read="evaluation.replacement_report.frames.read_frames",
+        sections="evaluation.replacement_report.sections.replacement_sections",
     ),
 )
 KINDS: Mapping[str, Kind] = {kind.code: kind for kind in _ALL}

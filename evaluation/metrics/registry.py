@@ -27,6 +27,7 @@ from . import (
     ranking,
     raters,
     rates,
+    replacement,
     row_level,
     tones,
     uncertainty,
@@ -38,6 +39,7 @@ class Takes(StrEnum):
 
     COUNTS = "items x categories counts"
     RATINGS = "items x raters table"
+    REPLACED = "items x raters table with a model among the raters"
     ITEMS = "items frame"
     CODED = "coded answers with the unit they belong to"
     CELLS = "cells frame"
@@ -218,6 +220,17 @@ _METRICS = (
         frozenset({_ROWS}),
         ({}, {"power": 1}),
         lambda found: found.corrected.value,
+    ),
+    Metric(
+        "alternative_annotator_test",
+        replacement.alternative_annotator_test,
+        Takes.REPLACED,
+        0,
+        1,
+        _HIGHER,
+        frozenset({_ROWS, _LABELS}),
+        ({"model": "model", "epsilon": 0.1, "min_items": 2},),
+        lambda found: found.advantage.value,
     ),
     Metric("choice_rate", rates.choice_rate, Takes.CODED, 0, 1, _DESCRIPTIVE, _SIZE_AND_ORDER),
     Metric(

@@ -65,6 +65,13 @@ def ratings(draw):
 
 
 @st.composite
+def replaced(draw):
+    value = st.sampled_from(["A", "B", "C", None])
+    rows = draw(st.lists(st.tuples(*[value] * 4), min_size=1, max_size=12))
+    return (pd.DataFrame(rows, columns=["r", "s", "t", "model"], dtype=object),)
+
+
+@st.composite
 def items(draw):
     side = st.integers(0, 6).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n)))
     rows = draw(st.lists(st.tuples(side, side), min_size=1, max_size=12))
@@ -161,6 +168,7 @@ def posts(draw):
 DATA = {
     Takes.COUNTS: counts(),
     Takes.RATINGS: ratings(),
+    Takes.REPLACED: replaced(),
     Takes.ITEMS: items(),
     Takes.CODED: coded(),
     Takes.CELLS: cells(),
@@ -239,7 +247,7 @@ def other_labels(takes: Takes, data):
         return (data[0].assign(follow=1 - data[0]["follow"]),)
     if takes is Takes.CELLS:
         return (data[0].assign(n_culture=data[0]["n"] - data[0]["n_culture"]),)
-    if takes is Takes.RATINGS:
+    if takes in {Takes.RATINGS, Takes.REPLACED}:
         return (data[0].map({"A": "third", "B": "first", "C": "second"}.get),)
     if takes is Takes.ANSWERS:
         human, model = data
