@@ -42,9 +42,7 @@ class BehaviourForm(ModelForm):
     preferences = optional_column(
         label="Kind of preference", help_text="The items' field with the kind, or with the text that the rules read."
     )
-    rules = _lines(
-        "Rules for kinds", "One kind a line, with keywords: health: mask | diet. Without rules the field is."
-    )
+    rules = _lines("Rules for kinds", "One kind a line, with keywords: health: mask | diet.")
     deviance = _lines("Terms of the regression", "One a line; an interaction as attr_model:item_relation.")
     unit = optional_column(
         label="Items made from the same",

@@ -98,14 +98,19 @@ def by_link(share: ReportShare) -> Reading:
 def parameters(report: Report) -> list[tuple[str, str]]:
     """What was asked for, in words."""
     return [
-        (name.replace("_", " "), _words(value))
+        (name.replace("_", " "), _words(value) or "all")
         for name in KINDS[report.kind].parameters.model_fields
-        if (value := report.parameters.get(name)) is not None
+        if (value := report.parameters.get(name)) not in (None, [], {}) or name == "models"
     ]
 
 
 def _words(value: Any) -> str:
-    return (", ".join(map(str, value)) or "all") if isinstance(value, list) else str(value)
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_words(own)}" for name, own in value.items() if own)
+    if isinstance(value, list):
+        nested = any(isinstance(own, dict | list) for own in value)
+        return ("; " if nested else ", ").join(map(_words, value))
+    return str(value)
 
 
 def _answers_url(report: Report, answers: dict[str, str]) -> str:

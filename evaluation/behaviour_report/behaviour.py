@@ -15,7 +15,7 @@ from evaluation.metrics.rates import pooled_culture_rate
 from evaluation.metrics.result import Estimate
 from evaluation.sections.answerers import Answerers
 
-ALL_MODELS = "All models"
+ALL_MODELS = "all models"
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ def contrasts(behaviour: Behaviour) -> Section | None:
             "show how sure a difference is, and with many items it finds the smallest. Compare the sizes.",
         ),
         tables=(Table("contrasts", "Contrasts", caption, CONTRASTS, rows),),
-        figures=tuple(_figure(behaviour, question, found) for question in behaviour.questions),
+        figures=tuple(figure for question in behaviour.questions if (figure := _figure(behaviour, question, found))),
     )
 
 
@@ -65,7 +65,7 @@ def preferences(behaviour: Behaviour) -> Section | None:
         code="preferences",
         title="Kinds of preference",
         paragraphs=(
-            f"Rates by the kind of preference of the item, {made}.",
+            f"This section shows the rates by the kind of preference of the item, {made}.",
             "Keywords are an aid to reading and no label by people; kinds differ in their items, not in the kind "
             "alone, so this cannot show that the kind is the cause.",
         ),
@@ -106,7 +106,7 @@ def _row(behaviour: Behaviour, question: str, model: str, contrast: Contrast, fo
     return Row(cells, behaviour.marks([model]))
 
 
-def _figure(behaviour: Behaviour, question: str, found: list[Found]) -> Figure:
+def _figure(behaviour: Behaviour, question: str, found: list[Found]) -> Figure | None:
     dots = []
     for asked, model, contrast, delta in found:
         if asked == question and not isnan(delta.delta_pp):
@@ -115,6 +115,8 @@ def _figure(behaviour: Behaviour, question: str, found: list[Found]) -> Figure:
             label = f"{words(contrast.name)} {percent_points(delta.delta_pp)}"
             dot = {"who": model, "question": name, "mark": mark, "label": label, **number}
             dots.append(dot | behaviour.who.marked(mark))
+    if not dots:
+        return None
     widest = max([LEAST_HALF_WIDTH, *(1.25 * abs(dot["value"]) for dot in dots)])
     return Figure(
         code=f"contrasts_{question}",

@@ -8,13 +8,11 @@ import pandas as pd
 from evaluation.behaviour_report.behaviour import ALL_MODELS, Behaviour, Rate, words
 from evaluation.behaviour_report.parameters import MODEL
 from evaluation.behaviour_report.rates import ASKED, RATES, rate_cells
-from evaluation.figures import COOL, WARM, heat_map
+from evaluation.figures import COOL_SHADES, heat_map
 from evaluation.metrics.behaviour import decision_rates, macro_rates
 from evaluation.sections.shape import Column, Figure, Row, Section, Table, estimate_cell, two_decimals
 
 MOST_DRAWN = 40  # lines or columns of a heat map that can still be read
-_LIGHT = "#f6f4ee"  # between the two hues
-SHADES = (WARM, _LIGHT, COOL)
 
 
 def maps(behaviour: Behaviour) -> Section | None:
@@ -36,14 +34,18 @@ def maps(behaviour: Behaviour) -> Section | None:
             figures += [each for asked in behaviour.questions for each in _crossed(behaviour, frame, fields, asked)]
     if not tables and not figures and not undrawn:
         return None
+    crossed = (
+        " Where two fields are crossed, the first map is the mean of the models' rates, each model counting alike, and "
+        "one for each model follows."
+        if len(behaviour.models) > 1 and any(len(fields) > 1 for fields in behaviour.parameters.maps)
+        else ""
+    )
     not_drawn = f"Not drawn, because more than {MOST_DRAWN} lines cannot be read: {'; '.join(undrawn)}."
     return Section(
         code="maps",
         title="Where models allow the preference",
         paragraphs=(
-            "The allow rate for each level of the fields that were named, model by model. Where two fields are "
-            "crossed, the first map is the mean of the models' rates, each model counting alike, and one for each "
-            "model follows.",
+            f"The allow rate for each level of the fields that were named, model by model.{crossed}",
             "A map cannot show why places differ: items about one place differ in much besides it. Cells with few "
             "answers vary by chance; the figure's data has n for each.",
             *([not_drawn] if undrawn else []),
@@ -71,7 +73,7 @@ def _by_model(behaviour: Behaviour, frame: str, field: str, question: str, rates
     return Figure(
         code=f"{frame}_{question}",
         title=f"How often models allow the preference by {name}: {question}",
-        caption=_caption(behaviour, f"by {name} and model; the data has intervals over {behaviour.unit}"),
+        caption=_caption(f"by {name} and model; the data has intervals over {behaviour.unit}"),
         source=behaviour.source,
         spec=_heat_map(cells, titles=("Model", name.capitalize()), caution=behaviour.who.caution),
     )
@@ -122,17 +124,14 @@ def _crossing(
     return Figure(
         code=code,
         title=f"How often the preference is allowed by {names[0]} and {names[1]}, {whose}: {question}",
-        caption=_caption(behaviour, f"by {names[0]} (down) and {names[1]} (across); {whose.lower()}"),
+        caption=_caption(f"by {names[0]} (down) and {names[1]} (across); {whose}"),
         source=behaviour.source,
         spec=_heat_map(cells, titles=(names[1].capitalize(), names[0].capitalize()), caution=behaviour.who.caution),
     )
 
 
-def _caption(behaviour: Behaviour, what: str) -> str:
-    return (
-        f"Share of decisions that allow the preference, {what}. Warm is below one half, where culture is followed more "
-        f"often, cool above. {behaviour.who.legend}".strip()
-    )
+def _caption(what: str) -> str:
+    return f"Share of decisions that allow the preference, {what}; darker where it is larger."
 
 
 def _heat_map(cells: Sequence[dict[str, Any]], *, titles: tuple[str, str], caution: str) -> dict[str, Any]:
@@ -141,8 +140,8 @@ def _heat_map(cells: Sequence[dict[str, Any]], *, titles: tuple[str, str], cauti
         across=sorted({cell["across"] for cell in cells}),
         down=sorted({cell["down"] for cell in cells}),
         titles=titles,
-        domain=(0, 0.5, 1),
-        colours=SHADES,
+        domain=(0, 1),
+        colours=COOL_SHADES,
         caution=caution,
     )
 

@@ -81,5 +81,5 @@ def _calls(behaviour: Behaviour) -> Table:
         Row({"model": row["model"], "status": row["status"], "calls": row["n"]}, behaviour.marks([row["model"]]))
         for row in behaviour.data["calls"].to_dict("records")
     )
-    caption = "Calls of jobs over this dataset that gave no answer; they are left out, never guessed."
+    caption = "Calls of jobs over this dataset that gave no answer, or none yet; they are left out, never guessed."
     return Table("calls", "Calls without an answer", caption, CALLS, rows)
