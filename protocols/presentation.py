@@ -39,14 +39,14 @@ def panels(
 ) -> list[StagePanel]:
     """The panels of all stages, or the only one that is asked for. `forms`: filled-in ones that have errors."""
     states = stage_states(run)
-    waiting = [code for code, state in states.items() if state.ready and (state.done is None or state.stale)]
+    due = [code for code, state in states.items() if state.due]
     return [
         _panel(
             run,
             state,
             number=number,
             may_run=role in MANAGERS,
-            is_next=code in waiting[:1],
+            is_next=code in due[:1],
             form=(forms or {}).get(code),
         )
         for number, (code, state) in enumerate(states.items(), start=1)
@@ -59,7 +59,7 @@ def _panel(
 ) -> StagePanel:
     shown = state.latest if state.open else state.done
     outputs = outputs_of(run.project, shown.outputs) if shown else []
-    plan, problem = _plan(run, state) if is_next else (None, "")
+    plan, problem = _plan(run, state) if state.due else (None, "")
     under_way = state.latest is not None and state.latest.status == StageRun.Status.UNDER_WAY
     if form is None and may_run and state.stage.settings.model_fields:
         form = SettingsForm(settings=state.settings, project=run.project, prefix=state.stage.code)

@@ -34,6 +34,11 @@ class StageState:
         """Whether it can be run now."""
         return not self.missing and not self.open
 
+    @property
+    def due(self) -> bool:
+        """Whether it can be run now and was not yet, or is stale."""
+        return self.ready and (self.done is None or self.stale)
+
 
 def stage_states(run: ProtocolRun, files: Mapping[str, Given] | None = None) -> dict[str, StageState]:
     """By code, in the protocol's order. Two queries, and one for files that were not given along."""

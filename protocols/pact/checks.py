@@ -52,8 +52,8 @@ def faults(scenario: Mapping[str, str], *, most_overlap: float, most_length_rati
 def word_overlap(one: str, other: str) -> float:
     """Jaccard overlap of the two texts' words, 0 to 1.
 
-    >>> word_overlap("Take the shoes off.", "Keep the shoes on.")
-    0.333...
+    >>> word_overlap("Take the bag.", "Keep the bag.")
+    0.5
     """
     first, second = _words(one), _words(other)
     return len(first & second) / len(first | second) if first | second else 1.0
