@@ -10,6 +10,7 @@ from typing import Any
 from studies.design_lines import lines_of, pair_of, read_names, write_names
 
 APART = "(apart)"  # at the end of an option that stands after all others and excludes them
+MOST_OPTIONS = 500
 CODE = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_ .-]{0,58}[A-Za-z0-9_.])?")
 
 
@@ -19,8 +20,10 @@ def read_options(text: str) -> list[dict[str, Any]]:
     >>> read_options("India\\nunsaid: I prefer not to say (apart)")
     [{'code': 'India', 'text': 'India'}, {'code': 'unsaid', 'text': 'I prefer not to say', 'apart': True}]
     """
-    options = []
-    for line in lines_of(text):
+    lines, options = lines_of(text), []
+    if len(lines) > MOST_OPTIONS:
+        raise ValueError(f"There are {len(lines)} answers; give at most {MOST_OPTIONS}.")
+    for line in lines:
         plain = line.removesuffix(APART).strip()
         code, colon, words = (part.strip() for part in plain.partition(":"))
         if not CODE.fullmatch(code):

@@ -7,9 +7,10 @@ from typing import Any, get_args
 from django import forms
 from pydantic import TypeAdapter
 
+from materials.question_file import read_json
 from materials.question_kinds import Question
 from studies.design_lines import read_names, write_names
-from studies.form_fields import JsonField, ReadField
+from studies.form_fields import ReadField
 from studies.question_lines import read_condition, read_options, write_condition, write_options
 from studies.rows import EMPTY, KindRow
 
@@ -30,6 +31,13 @@ _LINES: dict[str, Callable[[Any], str]] = {
     "labels": lambda labels: "\n".join(map(str, labels)),
 }
 _READ: dict[str, Callable[[str], Any]] = {"options": read_options, "show_if": read_condition, "labels": str.splitlines}
+
+
+def _read_object(text: str) -> dict[str, Any]:
+    data = read_json(text)
+    if not isinstance(data, dict):
+        raise ValueError("Give an object, such as { }.")
+    return data
 
 
 class QuestionRow(KindRow):
@@ -91,7 +99,7 @@ class QuestionRow(KindRow):
     multiline = forms.BooleanField(required=False, label="Room for several lines")
     max_length = forms.IntegerField(required=False, label="Characters at most")
     top = forms.IntegerField(required=False, label="Only so many of the best")
-    more = JsonField({}, label="What this form has no field for", rows=3)
+    more = ReadField(_read_object, empty={}, rows=3, label="What this form has no field for", help_text="As JSON.")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -116,7 +124,7 @@ class QuestionRow(KindRow):
 
     @property
     def heading(self) -> str:
-        return str(self["text"].value() or "")
+        return str(self["text"].value() or "") if "text" in self.fields else ""  # of an unknown kind
 
     @property
     def kind_name(self) -> str:
