@@ -30,6 +30,49 @@ def interval_dots(
 
     A line at zero is drawn where the domain passes it.
     """
+    return finished(_dots(who, x_title, domain), rows, height=_dots_height(rows, who), caution=caution)
+
+
+def dot_panels(
+    rows: Rows, *, who: Sequence[str], panels: Mapping[str, tuple[float, float]], caution: str
+) -> dict[str, Any]:
+    """The same in a panel for each title, with its domain, of the rows whose `panel` it is; two panels side by side.
+
+    The page gives panels their width, and one a line where there is no room for two.
+    """
+    height = max(_dots_height([row for row in rows if row["panel"] == title], who) for title in panels)
+    charts = [
+        alt.layer(*_dots(who, title, domain)).transform_filter(alt.datum.panel == title).properties(height=height)
+        for title, domain in panels.items()
+    ]
+    chart = alt.concat(*charts, columns=2, data=alt.Data(values=list(rows)), spacing=24)
+    return _with_words(chart, caution)
+
+
+def arrows(rows: Rows, *, who: Sequence[str], x_title: str, caution: str) -> dict[str, Any]:
+    """An arrow from `before` to `value`, in [0, 1], for each row (`who`, `question`, `mark`, `label`, `direction`)."""
+    base = alt.Chart().encode(
+        y=alt.Y("who:N", sort=list(who), title=None, axis=words_axis()), yOffset=alt.YOffset("question:N", sort=None)
+    )
+    hue, tooltip = alt.Color("mark:N", scale=HUE, legend=None), tooltip_of("who", "question")
+    shaft = base.mark_rule(strokeWidth=2).encode(x=alt.X("before:Q", title=x_title), x2="value:Q", color=hue)
+    start = base.mark_tick(thickness=2, size=10).encode(x="before:Q", color=hue)
+    tip = base.mark_point(size=90, opacity=1).encode(
+        x=values_axis(x_title, (0, 1)),
+        color=hue,
+        fill=alt.Fill("mark:N", scale=FILL, legend=None),
+        shape=alt.Shape(
+            "direction:N",
+            scale=alt.Scale(domain=["up", "down", "same"], range=["triangle-right", "triangle-left", "circle"]),
+            legend=None,
+        ),
+        tooltip=[*tooltip, alt.Tooltip("before:Q", format=".3f")],
+    )
+    words = base.mark_text(dy=-11, fontSize=11).encode(x="value:Q", text="label:N")
+    return finished([shaft, start, tip, words], rows, height=_dots_height(rows, who), caution=caution)
+
+
+def _dots(who: Sequence[str], x_title: str, domain: tuple[float, float]) -> list[alt.Chart]:
     base = alt.Chart().encode(
         y=alt.Y("who:N", sort=list(who), title=None, axis=words_axis()),
         yOffset=alt.YOffset("question:N", sort=None),
@@ -41,10 +84,12 @@ def interval_dots(
         x=x, color=hue, fill=alt.Fill("mark:N", scale=FILL, legend=None), tooltip=tooltip
     )
     words = base.mark_text(dy=-11, fontSize=11).encode(x=x, text="label:N")
-    layers = [interval, dot, words]
-    if domain[0] < 0 < domain[1]:
-        layers.insert(0, line_at_zero())
-    return finished(layers, rows, height=height_of(34, who, {row["question"] for row in rows}), caution=caution)
+    zero = [line_at_zero()] if domain[0] < 0 < domain[1] else []
+    return [*zero, interval, dot, words]
+
+
+def _dots_height(rows: Rows, who: Sequence[str]) -> int:
+    return height_of(34, who, {row["question"] for row in rows})
 
 
 def rate_bars(rows: Rows, *, countries: Sequence[str], who: Sequence[str], caution: str) -> dict[str, Any]:
@@ -169,8 +214,12 @@ def height_of(step: int, lines: Collection[str], marks: Collection[str]) -> int:
 def finished(layers: Sequence[alt.Chart], rows: Rows, *, height: int, caution: str) -> dict[str, Any]:
     """The layers with their rows as a specification, as wide as its container."""
     data = alt.Data(values=list(rows))
-    chart = alt.layer(*layers, data=data).properties(width="container", height=height, padding=PADDING)
-    if caution:
-        chart = chart.properties(title=alt.TitleParams(caution, anchor="start", fontSize=11, fontWeight="normal"))
-    spec: dict[str, Any] = chart.to_dict()
+    chart = alt.layer(*layers, data=data).properties(width="container", height=height)
+    return _with_words(chart, caution)
+
+
+def _with_words(chart: Any, caution: str) -> dict[str, Any]:
+    """The chart as a specification, with room at its edges and the caution on top."""
+    title = alt.TitleParams(caution, anchor="start", fontSize=11, fontWeight="normal")
+    spec: dict[str, Any] = chart.properties(padding=PADDING, **({"title": title} if caution else {})).to_dict()
     return spec

@@ -10,7 +10,7 @@ import pandas as pd
 from django.db.models import Case, Count, IntegerField, Q, QuerySet, Subquery, When
 
 from evaluation.answers import of_every_session, of_models, of_people
-from evaluation.counting import COLUMNS, asked, columns_named, group, persons
+from evaluation.counting import COLUMNS, asked, columns_named, group, persons, text_column
 from evaluation.parameters import AlignmentParameters
 from evaluation.probable_answers import expected_answers
 from evaluation.selection import Selection, select_alignment
@@ -46,6 +46,7 @@ def read_frames(project: Project, parameters: AlignmentParameters) -> dict[str, 
         "items": _items(selection),
         "people": _counted(people, _PEOPLE, selection),
         "models": by_models.assign(persona=by_models["persona"] == "true"),
+        "relations": _relations(people, selection),
         "persons": persons(people, "kind", "simulated", "country"),
         "outcomes": _outcomes(of_every_session(selection)),
         "filters": _filters(selection),
@@ -65,6 +66,15 @@ def _counted(
 ) -> pd.DataFrame:
     culture = Count("pk", filter=Q(value=selection.parameters.option))
     return group(answers, columns_named(*columns), n=Count("pk"), n_culture=culture)
+
+
+def _relations(people: QuerySet[Response], selection: Selection[AlignmentParameters]) -> pd.DataFrame:
+    """Answers of people for which the condition says how the item stands to the person."""
+    relation = text_column(selection.parameters.relation)
+    related = people.alias(related=relation).exclude(related="")
+    culture = Count("pk", filter=Q(value=selection.parameters.option))
+    columns = {"relation": relation, **columns_named("question", "item", *_CELL)}
+    return group(related, columns, n=Count("pk"), n_culture=culture)
 
 
 def _improbable(models: QuerySet[Response], by_models: pd.DataFrame) -> pd.DataFrame:

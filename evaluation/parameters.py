@@ -66,7 +66,8 @@ class AlignmentParameters(ComparedParameters):
     """The parameters of an alignment report.
 
     `option` is the code that is counted as culture; every other option is the preference. Of the questions,
-    `personal_question` and `norm_question` make the gap of the people. A model's rate on an item is the share of its
+    `personal_question` and `norm_question` make the gap of the people. The factor `relation`
+    says how an item stands to a person, as studies record it. A model's rate on an item is the share of its
     answers with the option, or with "probabilities" the mean probability that the tokens of its answers gave to it.
     """
 
@@ -74,5 +75,6 @@ class AlignmentParameters(ComparedParameters):
     option: str = "culture"
     personal_question: str = "personal"
     norm_question: str = "norm"
+    relation: FactorColumn = "cond_relation"
     model_rates: Literal["answers", "probabilities"] = "answers"
     splits: int = Field(default=200, ge=10, le=5000)

@@ -9,8 +9,10 @@ import pandas as pd
 from evaluation.parameters import AlignmentParameters
 from evaluation.sections.alignment import alignment
 from evaluation.sections.by_country import by_country
+from evaluation.sections.by_relation import by_relation
 from evaluation.sections.comparison import Comparison, Frames
 from evaluation.sections.human_gap import human_gap
+from evaluation.sections.persona import persona
 from evaluation.sections.shape import Section
 from evaluation.sections.uncertainty import uncertainty
 from evaluation.sections.what_was_compared import what_was_compared
@@ -18,7 +20,9 @@ from evaluation.sections.what_was_compared import what_was_compared
 SECTIONS: tuple[Callable[[Comparison], Section | None], ...] = (
     what_was_compared,
     alignment,
+    persona,
     human_gap,
+    by_relation,
     by_country,
     uncertainty,
 )

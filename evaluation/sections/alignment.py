@@ -1,12 +1,12 @@
 """The numbers: how close each model comes to the people, beside how close people come to each other."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
 
-from evaluation.figures import Mark, interval_dots
+from evaluation.figures import Mark, dot_panels
 from evaluation.metrics.alignment import alignment_summary
 from evaluation.metrics.ceiling import split_half_ceiling
 from evaluation.metrics.result import Estimate
@@ -46,6 +46,12 @@ PARAGRAPHS = (
 )
 NO_MODEL = "No model answered these questions yet: run a model job over this dataset, then make a new report."
 CEILING = "Human ceiling"
+PANELS: Mapping[str, tuple[str, tuple[float, float]]] = {
+    "majority_alignment": ("Majority alignment", (0, 1)),
+    "rate_mae": ("Rate MAE", (0, 1)),
+    "signed_preference_gap": ("Signed preference gap", (-1, 1)),
+    "uncertainty_correlation": ("Uncertainty correlation", (-1, 1)),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +65,7 @@ class Result:
 
 
 def alignment(comparison: Comparison) -> Section:
-    """A table for each question, a figure of majority alignment and one of the signed gap."""
+    """A table for each question, and a figure of four panels."""
     results = [
         _result(comparison, question, setting) for question in comparison.questions for setting in comparison.settings
     ]
@@ -123,66 +129,47 @@ def _row(comparison: Comparison, result: Result) -> Row:
 
 
 def _figures(comparison: Comparison, results: Sequence[Result]) -> tuple[Figure, ...]:
-    defined = [result for result in results if result.summary["majority_alignment"].defined]
-    if not defined:
+    """One figure with a panel for each of PANELS, without the single countries, of which there may be many."""
+    drawn = [result for result in results if result.setting.persona != "country" and result.summary["rate_mae"].defined]
+    if not drawn:
         return ()
-    counts = [result.summary["majority_alignment"].n for result in defined]
+    dots = [dot for question in comparison.questions for dot in _ceilings(comparison, question)]
+    dots += [
+        _dot(comparison, result, metric) for metric in PANELS for result in drawn if result.summary[metric].defined
+    ]
+    counts = [result.summary["rate_mae"].n for result in drawn]
     n = f"n = {min(counts)} items" if len(set(counts)) == 1 else f"n = {min(counts)} to {max(counts)} items"
-    questions, who = " and ".join(comparison.questions), [comparison.line(setting) for setting in comparison.settings]
-    ceilings = [dot for question in comparison.questions if (dot := _ceiling_dot(comparison, question))]
-    people = "; ".join(f"{dot['question']}: n = {dot['n']} items" for dot in ceilings)
-    ceiling = f" On top the human ceiling, split halves of all the people ({people})." if ceilings else ""
-    alike = Figure(
-        code="majority_alignment",
-        title=f"Majority alignment of models with people: {questions}",
-        caption=f"Share of items on which model and people have the same majority, with 95 % bootstrap interval over "
-        f"items; {n}.{ceiling} {comparison.who.legend}",
-        source=comparison.source,
-        spec=interval_dots(
-            [
-                *ceilings,
-                *(_dot(comparison, result, "majority_alignment") for result in defined),
-            ],
-            who=[CEILING, *who],
-            x_title="Majority alignment (share of items)",
-            domain=(0, 1),
-            caution=comparison.who.caution,
+    who = dict.fromkeys(comparison.line(result.setting) for result in drawn)
+    return (
+        Figure(
+            code="alignment",
+            title=f"Alignment of models with people: {' and '.join(comparison.questions)}",
+            caption=f"With 95 % bootstrap intervals over items; {n}. On top what split halves of all the people reach "
+            "with each other. Right of zero in the signed gap, the model allows the preference more often than people. "
+            f"What is undefined is not drawn. {comparison.who.legend}",
+            source=comparison.source,
+            spec=dot_panels(dots, who=[CEILING, *who], panels=dict(PANELS.values()), caution=comparison.who.caution),
         ),
     )
-    apart = Figure(
-        code="signed_culture_gap",
-        title=f"Which way models depart from people: {questions}",
-        caption=f"Signed culture gap: mean of the model's culture rate minus the people's, with 95 % bootstrap "
-        f"interval over items; {n}. Left of zero the model allows the preference more often, right of zero it follows "
-        f"culture more often; the signed preference gap is the same number with the other sign. "
-        f"{comparison.who.legend}",
-        source=comparison.source,
-        spec=interval_dots(
-            [_dot(comparison, result, "signed_culture_gap") for result in defined],
-            who=who,
-            x_title="Signed culture gap (model − people)",
-            domain=(-1, 1),
-            caution=comparison.who.caution,
-        ),
-    )
-    return alike, apart
 
 
 def _dot(comparison: Comparison, result: Result, metric: str) -> dict[str, Any]:
     mark = result.setting.mark
-    dot = _labelled(comparison.line(result.setting), result.question, mark, result.summary[metric])
+    dot = _labelled(comparison.line(result.setting), result.question, mark, metric, result.summary[metric])
     dot["people"] = comparison.n_people(result.setting.countries)
     return dot | comparison.who.marked(*comparison.who.people_marks, mark)
 
 
-def _ceiling_dot(comparison: Comparison, question: str) -> dict[str, Any] | None:
-    estimate = _ceiling(comparison, comparison.people_items(question))["majority_alignment"]
-    if not estimate.defined:
-        return None
-    dot = _labelled(CEILING, question, comparison.who.people_mark, estimate) | {"people": comparison.n_people()}
-    return dot | comparison.who.marked(*comparison.who.people_marks)
+def _ceilings(comparison: Comparison, question: str) -> Iterator[dict[str, Any]]:
+    """The dots of the ceiling; that of the signed gap is 0 by its nature and left out."""
+    found = _ceiling(comparison, comparison.people_items(question))
+    for metric in ("majority_alignment", "rate_mae", "uncertainty_correlation"):
+        if found[metric].defined:
+            dot = _labelled(CEILING, question, comparison.who.people_mark, metric, found[metric])
+            yield dot | {"people": comparison.n_people()} | comparison.who.marked(*comparison.who.people_marks)
 
 
-def _labelled(who: str, question: str, mark: Mark, estimate: Estimate) -> dict[str, Any]:
+def _labelled(who: str, question: str, mark: Mark, metric: str, estimate: Estimate) -> dict[str, Any]:
     label = f"{question} {two_decimals(estimate.value)}"
-    return {"who": who, "question": question, "mark": mark, "label": label, **estimate_cell(estimate)}
+    title, _ = PANELS[metric]
+    return {"panel": title, "who": who, "question": question, "mark": mark, "label": label, **estimate_cell(estimate)}

@@ -24,13 +24,15 @@ class Frames:
     their session stands, also of the sessions that the report leaves out. `filters`: the funnel of the studies' quality
     filters, where the report uses them. `pairs`: per person (`respondent`, a number), how often (`n`) the personal and
     the norm question about one item were answered with culture (1) or not (0). `calls`: model calls by status that gave
-    no answer. `versions`: instrument versions behind the answers, by kind of respondent.
+    no answer. `versions`: instrument versions behind the answers, by kind of respondent. `relations`: as `people`, by
+    how the item stands to the person, where the condition says it.
     """
 
     asked: pd.DataFrame
     items: pd.DataFrame
     people: pd.DataFrame
     models: pd.DataFrame
+    relations: pd.DataFrame
     persons: pd.DataFrame
     outcomes: pd.DataFrame
     filters: pd.DataFrame

@@ -3,11 +3,12 @@
 import numpy as np
 import pandas as pd
 
+from evaluation.figures import interval_dots
 from evaluation.metrics.gap import NormPersonalGap, norm_personal_gap
 from evaluation.metrics.rates import pooled_culture_rate
 from evaluation.metrics.result import Estimate
 from evaluation.sections.comparison import Comparison
-from evaluation.sections.shape import Column, Row, Section, Table, estimate_cell
+from evaluation.sections.shape import Column, Figure, Row, Section, Table, estimate_cell, two_decimals
 
 COLUMNS = (
     Column("country", "Country", "name"),
@@ -45,6 +46,7 @@ def human_gap(comparison: Comparison) -> Section | None:
         tables=(
             Table("human_gap", "Norm-personal gap of the people", "People who answered both.", COLUMNS, tuple(rows)),
         ),
+        figures=(_figure(comparison, rows),),
     )
 
 
@@ -65,6 +67,31 @@ def _row(comparison: Comparison, country: str | None, pairs: pd.DataFrame) -> Ro
         marks=comparison.who.people_marks,
         answers=comparison.answers_of_people(personal, country, also=norm),
         n_answers=gap.paired.n,
+    )
+
+
+def _figure(comparison: Comparison, rows: list[Row]) -> Figure:
+    dots = []
+    for row in rows:
+        cell, country = row.cells["gap"], str(row.cells["country"])
+        if isinstance(cell, dict) and cell["value"] is not None:
+            who = {"who": country, "question": "gap", "mark": comparison.who.people_mark}
+            people = {"people": row.cells["people"], "label": two_decimals(cell["value"])}
+            dots.append({**who, **people, **cell, **comparison.who.marked(*row.marks)})
+    return Figure(
+        code="human_gap",
+        title="Norm-personal gap of the people by country",
+        caption="Allow rate of the personal question minus that of the norm question, with 95 % interval clustered by "
+        "person; n counts pairs. Right of zero people allow more for themselves than they see as the norm. "
+        f"{comparison.who.legend}",
+        source=comparison.source,
+        spec=interval_dots(
+            dots,
+            who=[dot["who"] for dot in dots],
+            x_title="Norm-personal gap (personal − norm)",
+            domain=(-1, 1),
+            caution=comparison.who.caution,
+        ),
     )
 
 

@@ -29,6 +29,14 @@ function merged(config = {}) {
   return result;
 }
 
+/* Panels do not find their width themselves: two in a line where there is room, each with its words on the left. */
+function fitted(spec, width) {
+  if (!spec.concat) return spec;
+  const columns = width < 640 ? 1 : 2;
+  const panel = Math.max(120, width / columns - 190);
+  return { ...spec, columns, concat: spec.concat.map((view) => ({ ...view, width: panel })) };
+}
+
 const drawn = new WeakMap();
 
 async function draw(chart) {
@@ -38,7 +46,7 @@ async function draw(chart) {
   const spec = await answer.json();
   drawn.get(chart)?.finalize();
   const description = spec.description ?? chart.dataset.title;
-  const result = await vegaEmbed(chart, { ...spec, description, config: merged(spec.config) }, {
+  const result = await vegaEmbed(chart, { ...fitted(spec, chart.clientWidth), description, config: merged(spec.config) }, {
     ast: true,
     actions: false,
     renderer: "svg",

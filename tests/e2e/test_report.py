@@ -79,7 +79,7 @@ def test_a_report_is_read(
     page.goto(f"/p/everyday-norms/reports/{report.pk}/")
     expect(page.locator(".notice-warning").first).to_contain_text("simulated")
     figures = page.locator(".chart")
-    expect(figures).to_have_count(6)
+    expect(figures).to_have_count(7)
     for number in range(figures.count()):
         expect(figures.nth(number).locator("svg").first).to_be_visible()
     expect(page.locator(".chart").first).to_contain_text("Human ceiling")

@@ -239,12 +239,12 @@ def test_a_spreadsheet_runs_nothing_from_a_download(answered: Paired, parameters
     [("json", b"{"), ("csv", b"question,who"), ("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF")],
 )
 def test_a_figure_downloads_in_each_format(report: Report, reader: Client, format: str, starts: bytes):
-    answer = reader.get(url(report, f"figures/majority_alignment.{format}"))
+    answer = reader.get(url(report, f"figures/alignment.{format}"))
     assert answer.status_code == 200
     assert answer.content.startswith(starts)
     assert "immutable" in answer.headers["Cache-Control"]
 
 
-@pytest.mark.parametrize("rest", ["figures/none.svg", "figures/majority_alignment.exe", "tables/none.csv"])
+@pytest.mark.parametrize("rest", ["figures/none.svg", "figures/alignment.exe", "tables/none.csv"])
 def test_what_a_report_does_not_have_is_not_found(report: Report, reader: Client, rest: str):
     assert reader.get(url(report, rest)).status_code == 404

@@ -79,6 +79,30 @@ def test_a_persona_is_compared_with_people_of_its_country(answered: Paired, para
     assert pooled["against"] == "The personas' countries"
 
 
+def test_a_persona_is_compared_with_the_model_itself_against_the_same_people(
+    answered: Paired, parameters: dict[str, Any]
+):
+    report = built(answered, parameters)
+    india = row(report, "persona", question="personal", setting="As India")  # h = 0, 0; as itself 1, 0; as India 0, 0
+    assert (india["mae_without"]["value"], india["mae_with"]["value"], india["mae_change"]["value"]) == (0.5, 0, -0.5)
+    assert row(report, "persona", question="personal", setting="As Brazil")["mae_change"]["value"] == 0
+    arrows = next(figure for s in report.sections for figure in s["figures"] if figure["code"] == "persona")
+    directions = {(arrow["who"], arrow["question"]): arrow["direction"] for arrow in arrows["spec"]["data"]["values"]}
+    assert (directions["As India", "personal"], directions["As Brazil", "personal"]) == ("down", "same")
+
+
+def test_agreement_by_relation_is_that_of_the_hand(answered: Paired, parameters: dict[str, Any]):
+    assert rows(built(answered, parameters), "by_relation") == []
+    first, second, alone = (answered.person(name, age_group="younger", gender="female") for name in "xyz")
+    answered.record([(first, 2, "norm", "culture"), (second, 2, "norm", "preference")], relation="same")
+    answered.record([(first, 3, "norm", "culture"), (second, 3, "norm", "culture")], relation="same")
+    answered.record([(alone, 3, "norm", "culture")], relation="far")
+    report = built(answered, parameters)
+    same, far = (row(report, "by_relation", question="norm", relation=relation) for relation in ("same", "far"))
+    assert [same[name]["value"] for name in ("modal_share", "pairwise", "pooled")] == [0.75, 0.5, 0.75]
+    assert (far["modal_share"]["value"], far["pairwise"]["value"]) == (1.0, None)
+
+
 def test_pooled_personas_meet_only_people_of_their_countries(answered: Paired, parameters: dict[str, Any]):
     before = built(answered, parameters)
     japan = answered.person("j", country="Japan")
@@ -142,8 +166,8 @@ def test_every_row_with_simulated_or_demo_answers_is_marked(answered: Paired, pa
 def test_every_figure_says_itself_whose_answers_it_shows(answered: Paired, parameters: dict[str, Any]):
     figures = [figure for section in built(answered, parameters).sections for figure in section["figures"]]
     assert {figure["spec"]["title"]["text"] for figure in figures} == {"Simulated people, demo model"}
-    dots = next(figure["spec"]["data"]["values"] for figure in figures if figure["code"] == "signed_culture_gap")
-    assert all(dot["simulated"] and dot["demo_model"] for dot in dots)
+    dots = next(figure["spec"]["data"]["values"] for figure in figures if figure["code"] == "alignment")
+    assert all(dot["simulated"] and dot["demo_model"] for dot in dots if dot["who"] != "Human ceiling")
 
 
 def test_a_figure_without_simulated_people_and_demo_models_needs_no_caution(paired: Paired, parameters: dict[str, Any]):
