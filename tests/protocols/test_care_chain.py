@@ -134,7 +134,7 @@ def _check_sample(done: dict[str, StageRun]) -> None:
     assert len(set(sampled)) == len(sampled) == done["sample"].out == 16
     posts = {item.external_id for item in items(done["sample"])}
     assert {item.content["post"] for item in items(done["sample"], "dataset_reactions")} <= posts
-    table = [item.content for item in items(done["sample"], "dataset_table")]
+    table = [item.content for item in items(done["sample"], "table")]
     assert [row["communities"] for row in table] == [5, 4, 4, 4]
     for name in ("articles", "keyphrases", "posts", "reactions"):
         numbers = [row[name] for row in table]
@@ -148,7 +148,7 @@ def _check_sample(done: dict[str, StageRun]) -> None:
 
 def _check_pilot(done: dict[str, StageRun]) -> None:
     assert (done["pilot"].came, done["set_up"].came) == (4 * 6 * 2, 6)
-    rows = {item.content["set_up"]: item.content for item in items(done["set_up"])}
+    rows = {item.content["set_up"]: item.content for item in items(done["set_up"], "table")}
     assert sorted(rows) == [f"{name}_{a}" for name in ("one", "two") for a in ("definitions", "maximal", "minimal")]
     audited = [item.content["right"] == "yes" for item in items(done["audit"])]
     assert len(audited) == 4  # the scripted model says one tone of a comment in every set-up
@@ -195,6 +195,8 @@ def _check_lineage(done: dict[str, StageRun]) -> None:
     written = Call.objects.get(pk=Item.objects.get(pk=toned.lineage["item"]).lineage["call"])
     assert written.values["reaction"] == derived.content["text"]
     post = written.item
+    assert "simulated" not in derived.lineage
+    assert all(item.lineage["simulated"] for item in items(done["derive"], "dataset_real"))
     for _ in range(3):  # the sample, the news with a keyphrase, the corpus
         post = Item.objects.get(pk=post.lineage["item"])
     assert post.lineage["file"] == "posts.jsonl"

@@ -7,6 +7,7 @@ from projects.services import audit
 from protocols.asking import Asked, PromptFiles, answers, plan_asking, start_asking
 from protocols.care.prompts import FOLDER
 from protocols.care.stages.deciding import NAMED, ask_people, collected, decisions, outcome
+from protocols.care.stages.lineage import of
 from protocols.care.tones import ATTITUDE_TEXTS, SHIPPED, ToneListError, attitude_question, read_tones
 from protocols.context import Made, StageContext
 from protocols.files import open_given
@@ -100,7 +101,7 @@ def with_proposals(ctx: StageContext) -> StageResult:
             "polarity": ATTITUDE_TEXTS.get(values.get("polarity", ""), ""),
             "stance": STANCES.get(values.get("stance", ""), ""),
         }
-        lineage = proposed[tone.pk].lineage if tone.pk in proposed else {"item": tone.pk}
+        lineage = proposed[tone.pk].lineage if tone.pk in proposed else of(tone)
         made.append(Made(tone.external_id, content, lineage))
     dataset = ctx.make_dataset(made)
     lacking = len(tones) - len(proposed)
@@ -108,7 +109,7 @@ def with_proposals(ctx: StageContext) -> StageResult:
 
 
 def ask_for_attitudes(ctx: StageContext) -> StageResult:
-    items = (Made(item.external_id, item.content, {"item": item.pk}) for item in ctx.items("proposals"))
+    items = (Made(item.external_id, item.content, of(item)) for item in ctx.items("proposals"))
     return ask_people(
         ctx,
         items,
@@ -150,7 +151,7 @@ def locked_attitudes(ctx: StageContext, dataset: Dataset) -> StageResult:
             "votes": sorted(votes.get(item.external_id, [])),
             "version": item.content["version"],
         }
-        made.append(Made(item.external_id, content, {"item": item.pk}))
+        made.append(Made(item.external_id, content, of(item)))
     mapping = {one.content["tone"]: one.content["attitude"] for one in made}
     audit(project=ctx.project, user=ctx.by, action="attitudes of tones locked", protocol=ctx.run.name, mapping=mapping)
     return outcome(ctx, made, 0, {})

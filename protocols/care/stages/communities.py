@@ -9,6 +9,7 @@ from protocols.care import sampling
 from protocols.care.communities import scope, topics
 from protocols.care.stages.corpus import posts_frame
 from protocols.care.stages.deciding import NAMED, NOT_DECIDED, ask_people, collected, decisions, outcome
+from protocols.care.stages.lineage import of
 from protocols.context import Made, StageContext
 from protocols.stages import Stage, StageError, StageResult, StageSettings
 
@@ -55,7 +56,7 @@ def choose_communities(ctx: StageContext) -> StageResult:
         raise StageError("No community is left; lower the posts a month or the months, or raise the number that share.")
     left_out = Counter(INACTIVE if not made.content["active"] else NOT_SHARING for made in everyone if made not in pool)
     dataset, all_of_them = ctx.make_dataset(pool), ctx.make_dataset(everyone, part="all")
-    outputs = {"dataset": dataset.slug, "dataset_all": all_of_them.slug}
+    outputs = {"dataset": dataset.slug, "table_all": all_of_them.slug}
     return StageResult(outputs, len(everyone), len(pool), dict(left_out))
 
 
@@ -65,7 +66,7 @@ def ask_for_topics(ctx: StageContext) -> StageResult:
         Made(
             item.external_id,
             {"community": item.external_id, "posts": item.content["posts"], "headlines": titles[item.external_id]},
-            {"item": item.pk},
+            of(item),
         )
         for item in ctx.items("communities")
     )
@@ -122,7 +123,7 @@ def with_topics(ctx: StageContext, dataset: Dataset) -> StageResult:
             "geopath": geopath,
             "scope": place,
         }
-        made.append(Made(item.external_id, content, {"item": item.pk}))
+        made.append(Made(item.external_id, content, of(item)))
     if faults:
         raise StageError(f"Correct the answers on these communities. {' '.join(faults[:NAMED])}")
     return outcome(ctx, made, left_out, {NOT_DECIDED: left_out})
@@ -141,7 +142,7 @@ def headlines(ctx: StageContext) -> dict[str, list[str]]:
 COMMUNITIES = Stage(
     code="communities",
     title="Communities",
-    says="Keeps communities that were on the topic for most of the year and share articles with others. The dataset of "
+    says="Keeps communities that were on the topic for most of the year and share articles with others. The table of "
     "all has both criteria, the rank and the number of shared articles of each.",
     kind="transformation",
     needs=("corpus",),

@@ -12,6 +12,7 @@ from protocols.care.keyphrases import MOST, keyphrases
 from protocols.care.language import language_of
 from protocols.care.reactions import choose_reactions
 from protocols.care.reading import Comment, Post
+from protocols.care.stages.lineage import of
 from protocols.context import Made, StageContext
 from protocols.stages import Stage, StageError, StageResult, StageSettings
 
@@ -99,7 +100,7 @@ def find_keyphrases(ctx: StageContext) -> StageResult:
                 {"rank": one.rank, "phrase": one.phrase, "key": one.key, "score": round(one.score, 6)}
                 for one in keyphrases(f"{title}\n{text}", most=ctx.settings.most)
             ]
-            yield Made(item.external_id, {"title": title, "keyphrases": phrases}, {"item": item.pk})
+            yield Made(item.external_id, {"title": title, "keyphrases": phrases}, of(item))
 
     dataset = ctx.make_dataset(found())
     articles = dataset.items.count()
@@ -135,7 +136,7 @@ def find_reactions(ctx: StageContext) -> StageResult:
                     "upvotes": comment["score"],
                     "created_at": comment["created_at"],
                 }
-                yield Made(item.external_id, content, {"item": item.pk})
+                yield Made(item.external_id, content, of(item))
 
     dataset = ctx.make_dataset(made())
     why = ({"to a post that is not in the corpus": elsewhere} if elsewhere else {}) | chosen.why

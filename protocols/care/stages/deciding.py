@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from materials.models import Dataset
+from protocols.care.stages.lineage import of
 from protocols.context import Made, StageContext
 from protocols.labelling import decided, start_labelling
 from protocols.stages import StageError, StageResult
@@ -27,7 +28,7 @@ def ask_people(
         result = finish(ctx, dataset)
         return result._replace(outputs={**outputs, **result.outputs})
     if len(left) < dataset.items.count():
-        made = (Made(item.external_id, item.content, {"item": item.pk}) for item in left)
+        made = (Made(item.external_id, item.content, of(item)) for item in left)
         dataset = ctx.make_dataset(made, part="open")
     label_project = start_labelling(ctx, dataset=dataset, **labelling)
     return StageResult({**outputs, "label_project": label_project.slug}, done=False)

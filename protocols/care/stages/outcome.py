@@ -10,6 +10,7 @@ from llm.jobfile_parts import published_instrument
 from llm.models import Call
 from materials.models import Item
 from protocols.care.stages.in_step import refuse_stale
+from protocols.care.stages.lineage import of
 from protocols.care.stages.simulating import BLIND, INFORMED
 from protocols.care.tones import attitude_of, attitude_question, tone_question
 from protocols.context import Made, StageContext
@@ -40,7 +41,7 @@ def derive(ctx: StageContext) -> StageResult:
                 why[NO_ATTITUDE] += 1
                 continue
             content = item.content | {"attitude": attitude_of(item.content["tone"], mapping)}
-            yield Made(item.external_id, content, {"item": item.pk})
+            yield Made(item.external_id, content, of(item))
 
     made = {name: ctx.make_dataset(derived(code), part=name) for name, code in SOURCES.items()}
     out = sum(dataset.items.count() for dataset in made.values())
@@ -93,14 +94,13 @@ def _answers(item: Item, mapping: Mapping[str, str], respondent: int, condition:
 def _observed(ctx: StageContext) -> Iterator[tuple[Item, int, int]]:
     """Each real reaction with the respondent who wrote it and the condition, which has no factors."""
     condition = get_condition(project=ctx.project, factors={}).pk
-    invented = ctx.output("read")["shipped"]
     for item in ctx.items("annotate"):
         writer = get_respondent(
             project=ctx.project,
             kind=RespondentKind.PARTICIPANT,
             key=f"reaction:{ctx.run.pk}:{item.external_id}",
             attributes={"community": item.content["community"]},
-            simulated=invented,
+            simulated="simulated" in item.lineage,
         )
         yield item, writer.pk, condition
 
@@ -115,13 +115,14 @@ def _simulated(ctx: StageContext) -> Iterator[tuple[Item, int, int]]:
 
 
 def report(ctx: StageContext) -> StageResult:
+    invented = ctx.dataset("derive", "dataset_real").items.filter(lineage__simulated=True).exists()
     parameters = {
         "dataset": ctx.output("sample")["dataset"],
         "instrument": INSTRUMENT,
         "tone": "tone",
         "attitude": "attitude",
         "kinds": [RespondentKind.PARTICIPANT],
-        "people": "simulated" if ctx.output("read")["shipped"] else "real",
+        "people": "simulated" if invented else "real",
         "sessions": "all",
         "community": "item_community",
         "condition": "cond_setting",
@@ -139,7 +140,7 @@ DERIVE = Stage(
     says="Gives every reaction, real or simulated, the attitude of its tone by the locked mapping, and stores both as "
     "answers about the post: of the person or the model that wrote it.",
     kind="transformation",
-    needs=("read", "sample", "attitudes", "annotate", "simulate", "annotate_simulated"),
+    needs=("sample", "attitudes", "annotate", "simulate", "annotate_simulated"),
     run=derive,
 )
 REPORT = Stage(
@@ -148,7 +149,7 @@ REPORT = Stage(
     says="Compares simulated reactions with real ones: shares of attitudes, their errors and rank correlation, tones, "
     "and which communities gain when they are named.",
     kind="report",
-    needs=("read", "sample", "derive"),
+    needs=("sample", "derive"),
     settings=ReportSettings,
     run=report,
     collect=collect_reports,

@@ -9,6 +9,7 @@ from pydantic import Field
 from materials.models import Dataset, Item
 from protocols.care.salience import most_salient
 from protocols.care.stages.deciding import NOT_DECIDED, ask_people, collected, decisions, outcome
+from protocols.care.stages.lineage import of
 from protocols.context import Made, StageContext
 from protocols.stages import Stage, StageError, StageResult, StageSettings
 
@@ -68,7 +69,7 @@ def find_salient(ctx: StageContext) -> StageResult:
 
 
 def ask_for_phrases(ctx: StageContext) -> StageResult:
-    items = (Made(item.external_id, item.content, {"item": item.pk}) for item in ctx.items("salience"))
+    items = (Made(item.external_id, item.content, of(item)) for item in ctx.items("salience"))
     questions = [
         {
             "kind": "choice",
@@ -113,7 +114,7 @@ def kept_phrases(ctx: StageContext, dataset: Dataset) -> StageResult:
     by_decision: dict[str, list[Item]] = {}
     for item in dataset.items.order_by("position", "pk"):
         by_decision.setdefault(known.get(item.external_id, {}).get("decision", NOT_DECIDED), []).append(item)
-    kept = [Made(item.external_id, item.content, {"item": item.pk}) for item in by_decision.pop("keep", [])]
+    kept = [Made(item.external_id, item.content, of(item)) for item in by_decision.pop("keep", [])]
     removed = by_decision.get("remove", [])
     why = {"removed by a person": len(removed), NOT_DECIDED: len(by_decision.get(NOT_DECIDED, []))}
     return outcome(ctx, kept, sum(why.values()), why)
@@ -137,7 +138,7 @@ def find_news(ctx: StageContext) -> StageResult:
             elif not own:
                 why[NO_PHRASE] += 1
             else:
-                yield Made(post.external_id, post.content | {"keyphrases": own}, {"item": post.pk})
+                yield Made(post.external_id, post.content | {"keyphrases": own}, of(post))
 
     dataset = ctx.make_dataset(found())
     out = dataset.items.count()

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from math import isnan
+from typing import Any
 
 from django.db.models import Sum
 from django.db.models.functions import Coalesce
@@ -13,6 +14,7 @@ from protocols.asking import Answered, answers, plan_asking, start_asking
 from protocols.care.pilot import ARCHITECTURES, Score, SetUp, best, representative, score
 from protocols.care.stages.deciding import ask_people, collected, decisions, outcome
 from protocols.care.stages.in_step import refuse_stale
+from protocols.care.stages.lineage import of
 from protocols.care.stages.tones import NO_TONE, asked_for_tones, tone_prompt
 from protocols.context import Made, StageContext
 from protocols.stages import EndpointNames, Plan, Stage, StageError, StageResult, StageSettings
@@ -70,9 +72,7 @@ def start_pilot(ctx: StageContext) -> StageResult:
     reactions = {item.external_id: item for item in ctx.items("sample", "dataset_reactions")}
     pairs = ((item.content["community"], external_id) for external_id, item in reactions.items())
     drawn = [reactions[external_id] for external_id in representative(pairs, seed=ctx.settings.seed)]
-    dataset = ctx.make_dataset(
-        (Made(item.external_id, item.content, {"item": item.pk}) for item in drawn), part="reactions"
-    )
+    dataset = ctx.make_dataset((Made(item.external_id, item.content, of(item)) for item in drawn), part="reactions")
     asked = asked_for_tones(
         ctx,
         dataset,
@@ -112,7 +112,7 @@ def collect_pilot(ctx: StageContext) -> StageResult:
 
 
 def ask_for_audit(ctx: StageContext) -> StageResult:
-    items = (Made(item.external_id, item.content, {"item": item.pk}) for item in ctx.items("pilot"))
+    items = (Made(item.external_id, item.content, of(item)) for item in ctx.items("pilot"))
     names = [item.content["tone"] for item in ctx.items("tones")]
     wrong = {"question": "right", "any_of": ["no"]}
     questions = [
@@ -162,7 +162,7 @@ def audited(ctx: StageContext, dataset: Dataset) -> StageResult:
     known = decisions(ctx, ctx.stage.code)
     items = list(dataset.items.order_by("position", "pk"))
     made = [
-        Made(item.external_id, item.content | known[item.external_id], {"item": item.pk})
+        Made(item.external_id, item.content | known[item.external_id], of(item))
         for item in items
         if "right" in known.get(item.external_id, {})
     ]
@@ -183,13 +183,12 @@ def choose(ctx: StageContext) -> StageResult:
     if wanted and wanted not in scores:
         raise StageError(f"There is no set-up {wanted}; there are {', '.join(scores)}.")
     taken = scores[wanted] if wanted else best(scores.values())
-    dataset = ctx.make_dataset(
-        Made(name, _row(one, taken=one.name == taken.name), {"job": set_ups[name][1].pk})
-        for name, one in scores.items()
+    table = ctx.make_dataset(
+        Made(name, _row(one, taken=one.name == taken.name), _lineage(set_ups[name][1])) for name, one in scores.items()
     )
     _, job, architecture = set_ups[taken.name]
     chosen = {"endpoint": job.endpoint.name, "architecture": architecture}
-    return StageResult({"dataset": dataset.slug, "set_up": chosen}, len(scores), 1, {"not chosen": len(scores) - 1})
+    return StageResult({"table": table.slug, "set_up": chosen}, len(scores), 1, {"not chosen": len(scores) - 1})
 
 
 def _set_ups(ctx: StageContext) -> dict[str, tuple[SetUp, Job, str]]:
@@ -222,20 +221,22 @@ def _jobs(ctx: StageContext) -> dict[int, Job]:
     return {job.pk: job for job in Job.objects.filter(project=ctx.project, pk__in=pks).select_related("endpoint")}
 
 
-def _row(one: Score, *, taken: bool) -> dict[str, object]:
-    """The score as an item: `result` is what a list of items shows of it."""
-    shares = {"accuracy": (one.accuracy, one.n), "consistency": (one.consistency, one.n_repeated)}
-    words = ["chosen"] if taken else []
-    words += [f"{name} {share:.3f} (n = {n})" for name, (share, n) in shares.items() if n]
-    words += [] if one.price is None else [f"price {one.price:.4f}"]
+def _lineage(job: Job) -> dict[str, Any]:
+    return {"job": job.pk} | ({"demo_model": True} if job.endpoint.demo_model else {})
+
+
+def _row(one: Score, *, taken: bool) -> dict[str, Any]:
+    def plain(share: float) -> float | None:
+        return None if isnan(share) else share
+
     return {
         "set_up": one.name,
-        "result": ", ".join(words),
-        "chosen": taken,
-        **{name: None if isnan(share) else round(share, 4) for name, (share, _) in shares.items()},
+        "accuracy": plain(one.accuracy),
         "audited": one.n,
+        "consistency": plain(one.consistency),
         "repeated": one.n_repeated,
         "price": None if one.price is None else str(one.price),
+        "chosen": "yes" if taken else "",
     }
 
 

@@ -22,7 +22,7 @@ TWICE = "given a second time"
 
 def read(ctx: StageContext) -> StageResult:
     why: Counter[str] = Counter()
-    outputs: dict[str, Any] = {}
+    outputs: dict[str, str] = {}
     out = 0
     for name, reader in READERS.items():
         if name not in ctx.files:
@@ -30,12 +30,16 @@ def read(ctx: StageContext) -> StageResult:
         dataset = ctx.make_dataset(_made(ctx.files[name], reader, why), part=name)
         outputs[f"dataset_{name}"] = dataset.slug
         out += dataset.items.count()
-    outputs["shipped"] = isinstance(ctx.files["comments"].stored, Path)
     return StageResult(outputs, out + why.total(), out, dict(why))
 
 
 def _made(given: Given, reader: Callable[[IO[bytes]], Iterator[Any]], why: Counter[str]) -> Iterator[Made]:
-    """The file's rows; of those with one id the first. Raises StageError for lines that cannot be read, at the end."""
+    """The file's rows; of those with one id the first. Raises StageError for lines that cannot be read, at the end.
+
+    Whoever writes in a shipped file is invented.
+    """
+    lineage: dict[str, Any] = {"file": given.name, "sha256": given.sha256}
+    lineage |= {"simulated": True} if isinstance(given.stored, Path) else {}
     seen: set[str] = set()
     faults: list[Fault] = []
     with open_given(given) as file:
@@ -48,7 +52,7 @@ def _made(given: Given, reader: Callable[[IO[bytes]], Iterator[Any]], why: Count
                 why[TWICE] += 1
                 continue
             seen.add(row.id)
-            yield Made(row.id, row.content, {"file": given.name, "sha256": given.sha256, "file_row": number})
+            yield Made(row.id, row.content, {**lineage, "file_row": number})
     if faults:
         named = " ".join(
             f"Line {fault.row}{f', {fault.column}' if fault.column else ''}: {fault.what}"

@@ -9,6 +9,7 @@ from materials.models import Item
 from protocols.care.sampling import quarter_cells, sample_posts
 from protocols.care.stages.corpus import posts_frame
 from protocols.care.stages.in_step import refuse_stale
+from protocols.care.stages.lineage import of
 from protocols.context import Made, StageContext
 from protocols.stages import Stage, StageResult, StageSettings
 
@@ -36,11 +37,9 @@ def draw(ctx: StageContext) -> StageResult:
     assert len(posts) == len(quarter_cells(frame))
     dataset = ctx.make_dataset(_with_article(ctx, posts))
     reactions = (item for item in ctx.items("reactions") if item.content["post"] in drawn)
-    chosen = ctx.make_dataset(
-        (Made(item.external_id, item.content, {"item": item.pk}) for item in reactions), part="reactions"
-    )
+    chosen = ctx.make_dataset((Made(item.external_id, item.content, of(item)) for item in reactions), part="reactions")
     table = ctx.make_dataset(_table(ctx, drawn), part="table")
-    outputs = {"dataset": dataset.slug, "dataset_reactions": chosen.slug, "dataset_table": table.slug}
+    outputs = {"dataset": dataset.slug, "dataset_reactions": chosen.slug, "table": table.slug}
     return StageResult(outputs, len(frame), len(drawn), {NOT_DRAWN: len(frame) - len(drawn)})
 
 
@@ -62,7 +61,7 @@ def _with_article(ctx: StageContext, posts: Iterable[Item]) -> Iterator[Made]:
             "article_id": post.content["article"],
             "keyphrases": post.content["keyphrases"],
         }
-        yield Made(post.external_id, content, {"item": post.pk})
+        yield Made(post.external_id, content, of(post))
 
 
 def _table(ctx: StageContext, drawn: set[str]) -> Iterator[Made]:
@@ -79,8 +78,7 @@ def _table(ctx: StageContext, drawn: set[str]) -> Iterator[Made]:
     words = [(item.content["post"], len(item.content["text"].split())) for item in ctx.items("reactions")]
     for title, code in STEPS.items():
         counts = _counts({post: posts[post] for post in left[code]}, keys, words)
-        in_words = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in counts.items() if n is not None)
-        yield Made(code, {"step": title, "left": in_words} | counts, {})
+        yield Made(code, {"step": title} | counts, {})
 
 
 def _counts(
@@ -94,7 +92,7 @@ def _counts(
         "keyphrases": len(set().union(*(keys[article] for article in articles))),
         "posts": len(posts),
         "reactions": len(lengths),
-        "mean_words_of_a_reaction": round(sum(lengths) / len(lengths), 2) if lengths else None,
+        "mean_words": sum(lengths) / len(lengths) if lengths else None,
     }
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from materials.models import Dataset
 from protocols.asking import Asked, PromptFiles, answers
 from protocols.care.prompts import FOLDER
+from protocols.care.stages.lineage import of
 from protocols.care.tones import tone_question
 from protocols.context import Made, StageContext
 from protocols.stages import StageResult
@@ -55,7 +56,7 @@ def with_tones(ctx: StageContext, dataset: Dataset) -> StageResult:
     def made() -> Iterator[Made]:
         for answered in answers(ctx, ctx.output(ctx.stage.code)["job"]):
             content = answered.item.content | {"tone": answered.values["tone"]}
-            yield Made(answered.item.external_id, content, answered.lineage)
+            yield Made(answered.item.external_id, content, {**of(answered.item), **answered.lineage})
 
     n = dataset.items.count()
     labelled = ctx.make_dataset(made())
