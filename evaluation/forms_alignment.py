@@ -22,7 +22,7 @@ MODEL_RATES = [
 class AlignmentForm(ComparedForm):
     """Which questions, and which option is culture."""
 
-    field_order = ("title", "dataset", "instrument", "questions", "option", "model_rates")
+    field_order: tuple[str, ...] = ("title", "dataset", "instrument", "questions", "option", "model_rates")
 
     questions = forms.MultipleChoiceField(
         widget=forms.CheckboxSelectMultiple,

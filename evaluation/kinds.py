@@ -14,6 +14,7 @@ from evaluation.behaviour_report.selecting import check_behaviour
 from evaluation.judging_report.parameters import JudgingParameters
 from evaluation.judging_report.selecting import check_judging
 from evaluation.parameters import AlignmentParameters, ReportParameters
+from evaluation.planning_report.parameters import PlanningParameters
 from evaluation.reactions_report.parameters import ReactionsParameters
 from evaluation.reactions_report.selecting import check_reactions
 from evaluation.replacement_report.parameters import ReplacementParameters
@@ -106,6 +107,17 @@ _ALL = (
         check=check_replacement,
         read="evaluation.replacement_report.frames.read_frames",
         sections="evaluation.replacement_report.sections.replacement_sections",
+    ),
+    Kind(
+        code="planning",
+        title="How many participants, items and calls",
+        says="How large must a study be for an interval as short as wanted, or to find a gap that matters, going by a "
+        "pilot?",
+        parameters=PlanningParameters,
+        form="evaluation.forms_planning.PlanningForm",
+        check=check_alignment,
+        read="evaluation.frames.read_frames",
+        sections="evaluation.planning_report.sections.planning_sections",
     ),
 )
 KINDS: Mapping[str, Kind] = {kind.code: kind for kind in _ALL}
