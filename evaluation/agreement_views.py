@@ -11,11 +11,14 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 
 from annotation.models import LabelProject
 from annotation.querysets import simulated_annotators
 from annotation.views import find
 from evaluation import label_results
+from evaluation.downloads import drawn
+from evaluation.figure_files import CONTENT_TYPES as FIGURE_TYPES
 from evaluation.label_doubts import dawid_skene_doubts
 from projects.access import READERS, MemberRequest, project_view
 from projects.models import Project, User
@@ -36,6 +39,7 @@ def label_agreement(request: MemberRequest, project: Project, label: str) -> Htt
     context = _context(found, "agreement") | {
         "results": results,
         "whole": whole,
+        "figure_urls": _figure_urls(found) if whole else {},
         "query": urlencode({name: request.GET[name] for name in ("criterion", "pair") if name in request.GET}),
     }
     chosen = next((row for row in rows if row["code"] == request.GET.get("criterion")), None)
@@ -44,6 +48,17 @@ def label_agreement(request: MemberRequest, project: Project, label: str) -> Htt
         context |= _details(found, chosen, request.GET.get("pair", ""))
     template = "agreement_part" if "HX-Request" in request.headers else "agreement"
     return render(request, f"evaluation/{template}.html", context)
+
+
+@project_view(*READERS)
+def label_agreement_figure(request: MemberRequest, project: Project, label: str, format: str) -> HttpResponse:
+    """The figure of the page in each format."""
+    found = find(project, label)
+    agreement = label_results.look(found).agreement
+    if format not in FIGURE_TYPES or not agreement or not agreement["figure"]:
+        raise Http404
+    named = {"Content-Disposition": f'inline; filename="{found.slug}-agreement.{format}"'}
+    return HttpResponse(drawn(agreement["figure"], format), content_type=FIGURE_TYPES[format], headers=named)
 
 
 def _context(label_project: LabelProject, current: str) -> dict[str, Any]:
@@ -55,6 +70,11 @@ def _context(label_project: LabelProject, current: str) -> dict[str, Any]:
         "current": current,
         "simulated": label_project.assignments.filter(annotator__in=bots, status="submitted").exists(),
     }
+
+
+def _figure_urls(label_project: LabelProject) -> dict[str, str]:
+    place = [label_project.project.slug, label_project.slug]
+    return {format: reverse("label_agreement_figure", args=[*place, format]) for format in FIGURE_TYPES}
 
 
 def _details(label_project: LabelProject, row: dict[str, Any], pair: str) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def table_response(reading: Reading, code: str, format: str) -> HttpResponse:
 def figure_response(reading: Reading, code: str, format: str) -> HttpResponse:
     if format not in CONTENT_TYPES:
         raise Http404
-    content = _drawn(reading.part("figures", code), format)
+    content = drawn(reading.part("figures", code), format)
     response = _file(content, CONTENT_TYPES[format], f"report-{reading.report.pk}-{code}.{format}")
     response["Cache-Control"] = "private, max-age=31536000, immutable"
     return response
@@ -66,7 +66,8 @@ def document_response(reading: Reading) -> HttpResponse:
     return _file(document_of(reading), "text/html; charset=utf-8", f"report-{reading.report.pk}.html", "attachment")
 
 
-def _drawn(found: dict[str, Any], format: str) -> str | bytes:
+def drawn(found: dict[str, Any], format: str) -> str | bytes:
+    """The content of a figure in one of the CONTENT_TYPES."""
     if format == "json":
         return json.dumps(found["spec"], ensure_ascii=False)
     if format == "csv":

@@ -1,11 +1,13 @@
 """How well the people of a labelling project agree: for each criterion, and pooled over those with the same options."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import pandas as pd
 
 from annotation.models import LabelProject
+from evaluation.label_figure import agreement_figure
 from evaluation.label_ratings import Criterion, criteria, read_ratings
 from evaluation.metrics.annotators import annotator_pairs, confusion_table, disputed_items
 from evaluation.metrics.criteria import category_agreement, criterion_agreement
@@ -32,7 +34,8 @@ MOST_DISPUTED = 20
 def compute_agreement(label_project: LabelProject) -> dict[str, Any]:
     """Everything that the pages show, as plain values: `rows`, one a criterion, pooled ones last.
 
-    `coefficients` are those with a value, as names and titles; `undefined` the titles of the others with why. A row's
+    `coefficients` are those with a value, as names and titles; `undefined` the titles of the others with why; `figure`
+    shows them. A row's
     `estimates` are by coefficient. Criteria have `details`: specific agreement, pairs of people with the confusion of
     their answers, and the most disputed items. Where nothing can be computed, `reason` says why.
     """
@@ -72,7 +75,13 @@ def compute_agreement(label_project: LabelProject) -> dict[str, Any]:
             defined.append((name, title))
         elif cells:
             undefined.append((title, cells[0]["reason"]))
-    return {"rows": rows + pooled, "coefficients": defined, "undefined": undefined}
+    figure = agreement_figure(label_project, rows + pooled)
+    return {
+        "rows": rows + pooled,
+        "coefficients": defined,
+        "undefined": undefined,
+        "figure": asdict(figure) if figure else None,
+    }
 
 
 def _alike(asked: list[Criterion]) -> list[list[Criterion]]:

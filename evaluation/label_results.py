@@ -30,7 +30,7 @@ COLUMNS = (  # of aggregated labels
     "simulated",
 )
 COMPUTE = "evaluation.tasks.compute_label_results"
-FORM = 2  # of what is kept; raise it when that changes
+FORM = 3  # of what is kept; raise it when that changes
 KEPT = 7 * 24 * 3600  # seconds
 ASKED_FOR = 60  # seconds after which a worker is asked again: while people label, numbers are that old at most
 # Answers are added or taken back and never changed: these three numbers differ whenever any of them does.

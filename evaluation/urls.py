@@ -14,6 +14,11 @@ urlpatterns = [
     path("<int:pk>/tables/<slug:code>.<slug:format>", downloads.table, name="report_table"),
     path("<int:pk>/figures/<slug:code>.<slug:format>", downloads.figure, name="report_figure"),
     path("labelling/<slug:label>/agreement/", agreement_views.label_agreement, name="label_agreement"),
+    path(
+        "labelling/<slug:label>/agreement.<slug:format>",
+        agreement_views.label_agreement_figure,
+        name="label_agreement_figure",
+    ),
     path("labelling/<slug:label>/labels/", agreement_views.label_labels, name="label_labels"),
     path("labelling/<slug:label>/labels.<slug:format>", agreement_views.label_labels_file, name="label_labels_file"),
 ]

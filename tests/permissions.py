@@ -584,6 +584,7 @@ ROWS: dict[str, Row] = {
     "prompt_new post": Row(**answers(MANAGERS, 422), method="post"),
     # evaluation
     "label_agreement": Row(**READERS, kwargs=label_project_slugs),
+    "label_agreement_figure": Row(**answers(READERS, 404), kwargs=lambda w: label_project_slugs(w) | {"format": "svg"}),
     "label_labels": Row(**READERS, kwargs=label_project_slugs),
     "label_labels_file": Row(**answers(READERS, 302), kwargs=lambda w: label_project_slugs(w) | {"format": "csv"}),
     "reports": Row(**READERS),

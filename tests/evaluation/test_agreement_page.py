@@ -199,3 +199,20 @@ def test_downloads_are_of_the_latest_answers_and_safe_in_spreadsheets(labelled, 
     }
     assert client.get(reverse("label_labels_file", args=[*names, "exe"])).status_code == 404
     assert labelled.project.audit_events.filter(action="labels exported").count() == 2
+
+
+def test_the_figure_shows_agreement_by_criterion_and_downloads(labelled, researcher, client_as):
+    names, client = [labelled.project.slug, labelled.slug], client_as(researcher)
+    with mock.patch.object(label_results.current_app, "send_task"):
+        assert client.get(reverse("label_agreement_figure", args=[*names, "csv"])).status_code == 404  # nothing yet
+        build_label_results(labelled.pk)
+        assert (
+            "Agreement of annotators by criterion"
+            in client.get(reverse("label_agreement", args=names)).content.decode()
+        )
+        drawn = client.get(reverse("label_agreement_figure", args=[*names, "csv"])).content.decode()
+        assert client.get(reverse("label_agreement_figure", args=[*names, "svg"])).content.startswith(b"<svg")
+    assert "Agreement of annotators by criterion" in page
+    shown = {(row["who"], row["question"]): row["value"] for row in csv.DictReader(io.StringIO(drawn))}
+    assert float(shown["clear", "Observed"]) == 0.75
+    assert ("Pooled over 2 criteria · Yes, No", "Gwet’s AC1") in shown
