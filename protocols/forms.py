@@ -43,6 +43,9 @@ def _field(info: FieldInfo, project: Project) -> forms.Field:
         if tuple in kinds:
             return forms.MultipleChoiceField(choices=choices, required=False, widget=forms.CheckboxSelectMultiple)
         return forms.ChoiceField(choices=[("", "The first of the project"), *choices], required=False)
+    if tuple in kinds and get_origin(one := get_args(info.annotation)[0]) is Literal:
+        choices = [(value, str(value).replace("_", " ")) for value in get_args(one)]
+        return forms.MultipleChoiceField(choices=choices, widget=forms.CheckboxSelectMultiple)
     if Literal in kinds:
         return forms.ChoiceField(choices=[(value, str(value).replace("_", " ")) for value in get_args(info.annotation)])
     if bool in kinds:

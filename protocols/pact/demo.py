@@ -43,6 +43,7 @@ from protocols.pact.instruments import (
     MODEL_QUESTION_CODES,
     PAIRED_QUESTIONS,
     PARTICIPANT_COUNTRIES,
+    VALIDATION_GUIDELINES,
     VALIDATION_QUESTIONS,
 )
 from protocols.pact.prompts import prompt_text
@@ -72,14 +73,7 @@ VALIDATION_FIELDS = (
     {"field": "receiver_country", "label": "Country"},
     {"field": "setting", "label": "Setting"},
 )
-GUIDELINES = """\
-Each page shows one everyday scenario with a custom, a personal preference and the two actions that follow from them.
-Answer three questions about the **scenario**, not about what you would do yourself.
-
-1. **Plausible?** Could someone in the actor's place well have this preference, for the reason given?
-2. **Different?** Does the preference lead to another action than the custom?
-3. **Clear?** Is it plain who is where and what can be done, without a hint at a right answer?
-
+GUIDELINES = f"""{VALIDATION_GUIDELINES}
 Example: "prefers a quiet table because of a hearing aid" is plausible; "prefers it because people like that always do"
 is not. When you are unsure, answer as best you can and write down why in the note.
 """

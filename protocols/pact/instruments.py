@@ -108,6 +108,15 @@ VALIDATION_QUESTIONS: list[QuestionData] = [
     },
 ]
 
+VALIDATION_GUIDELINES = """\
+Each page shows one everyday scenario with a custom and a personal preference that stands against it.
+Answer three questions about the **scenario**, not about what you would do yourself.
+
+1. **Plausible?** Could someone in the actor's place well have this preference, for the reason given?
+2. **Different?** Does the preference lead to another action than the custom?
+3. **Clear?** Is it plain who is where and what can be done, without a hint at a right answer?
+"""
+
 DEMOGRAPHICS: list[QuestionData] = [
     _demographic(
         "country",

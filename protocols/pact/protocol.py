@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from protocols.pact.stages import behaviour, building, people, reading, validating
+from protocols.pact.stages import behaviour, building, filtering, judging, people, reading, validating
 from protocols.stages import Protocol, Source
 
 _DATA = Path(__file__).parent / "data"
@@ -27,5 +27,13 @@ PROTOCOL = Protocol(
         ),
         Source("plain", "Other norms", "A table with country, story and norm; also id, setting, negative and label."),
     ),
-    stages=(reading.STAGE, *building.STAGES, *validating.STAGES, *behaviour.STAGES, *people.STAGES),
+    stages=(
+        reading.STAGE,
+        *filtering.STAGES,
+        *building.STAGES,
+        *validating.STAGES,
+        *judging.STAGES,
+        *behaviour.STAGES,
+        *people.STAGES,
+    ),
 )

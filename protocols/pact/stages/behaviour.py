@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -11,7 +11,7 @@ from protocols.asking import Asked, PromptFiles, plan_asking, start_asking
 from protocols.context import Made, StageContext
 from protocols.outputs import finished_jobs
 from protocols.pact.asked_cases import DEMOGRAPHICS, factors, pairs_of
-from protocols.pact.cases import CONFIGS, DEMOGRAPHIC_CONDITIONS, PROMPT_CONDITIONS, Grid
+from protocols.pact.cases import PROMPT_CONDITIONS, Grid
 from protocols.pact.countries import CLOSE_KM, Country, find
 from protocols.pact.model_questions import DECISION, PROMPTS
 from protocols.pact.prompts import prompt_text
@@ -53,15 +53,20 @@ def pair(ctx: StageContext) -> StageResult:
 
 class Behaviour(StageSettings):
     endpoints: EndpointNames = Field((), description="The models that are asked; none for the first of the project.")
-    configs: tuple[str, ...] = Field(
-        tuple(CONFIGS), description="Who holds the preference, one on a line: C1 the actor, C2 the receiver, C3 both."
+    configs: tuple[Literal["C1", "C2", "C3"], ...] = Field(
+        ("C1", "C2", "C3"),
+        min_length=1,
+        description="Who holds the preference: C1 the actor, C2 the receiver, C3 both.",
     )
-    demographic_conditions: tuple[str, ...] = Field(
-        tuple(DEMOGRAPHIC_CONDITIONS), description="What the prompt says of the two people, one on a line."
+    demographic_conditions: tuple[Literal["full_demo", "age_only", "gender_only", "no_demo"], ...] = Field(
+        ("full_demo", "age_only", "gender_only", "no_demo"),
+        min_length=1,
+        description="What the prompt says of the two people besides their countries.",
     )
-    prompt_conditions: tuple[str, ...] = Field(
-        PROMPT_CONDITIONS,
-        description="System prompts, one on a line: no_balance, and the published sentence on balance.",
+    prompt_conditions: tuple[Literal["no_balance", "balance"], ...] = Field(
+        ("no_balance", "balance"),
+        min_length=1,
+        description="System prompts: a plain one, and the published sentence on balance.",
     )
     cases_each: int | None = Field(
         None,
