@@ -116,16 +116,19 @@ def _content(dyad: Dyad) -> dict[str, str]:
 
 
 def _answers(common: str, items: NDArray[np.int64], cells: Iterable[Cell]) -> Iterator[str]:
-    """Answers that lean to culture, more or less by model, configuration and scenario; options in a drawn order."""
+    """Answers that lean to culture, more or less by model, configuration and scenario.
+
+    The order of the options is drawn once for each item and configuration: more samples make no more conditions.
+    """
     rng = np.random.default_rng(1)
+    order = rng.integers(len(ORDERS), size=(len(CONFIGS), len(items)))
     scenario = rng.normal(size=len(items) // DYADS_PER_SCENARIO).repeat(DYADS_PER_SCENARIO)
     line = f"{common}\t%d\t%d\t%d\t%d\t%s\n"
     for (model, respondent), (config, conditions), sample in cells:
         odds = 0.8 * scenario + 0.3 * model - 0.5 * config
         follows = rng.random(len(items)) < 1 / (1 + np.exp(-odds))
-        order = rng.integers(len(ORDERS), size=len(items))
         values = np.where(follows, '"culture"', '"preference"').tolist()
-        shown = np.array(conditions)[order].tolist()
+        shown = np.array(conditions)[order[config]].tolist()
         yield "".join(
             line % (respondent, item, condition, sample, value)
             for item, condition, value in zip(items.tolist(), shown, values, strict=True)

@@ -13,6 +13,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from evaluation.parameters import ReportError
+
 Codes = NDArray[np.int32]
 
 COUNTS = ("n_rows", "n", "n_culture")
@@ -60,15 +62,9 @@ def counted_units(cells: Cells, by: Sequence[str], *, unit: str) -> pd.DataFrame
     The counts are those of one unit, so a row speaks of `units` times as many answers.
     """
     keys, sums = _tallied(cells, [*by, unit])
-    group = keys // _size(cells, [unit])
-    sizes = [int(counts.max(initial=0)) + 1 for counts in sums.values()]
-    for counts, size in zip(sums.values(), sizes, strict=True):
-        group = group * size + counts
-    found, units = _occurring(group, _size(cells, by) * prod(sizes))
-    counts_of: dict[str, NDArray[np.int64]] = {}
-    for name, size in zip(reversed(COUNTS), reversed(sizes), strict=True):
-        found, counts_of[name] = np.divmod(found, size)
-    return _levels(cells, by, found).assign(**{name: counts_of[name] for name in COUNTS}, units=units)
+    of_units = pd.DataFrame({"group": keys // _size(cells, [unit]), **sums})
+    found = of_units.groupby(["group", *COUNTS]).size().reset_index(name="units")
+    return pd.concat([_levels(cells, by, found.pop("group").to_numpy()), found], axis=1)
 
 
 def paired_decisions(
@@ -86,10 +82,10 @@ def paired_decisions(
     for level in (left, right):
         chosen = codes == labels.index(level) if level in labels else np.zeros(len(codes), dtype=bool)
         pattern = pattern * len(_DECISIONS) + _decided(group[chosen], lean[chosen], len(keys))
-    patterns, n = _occurring(pattern, _size(cells, by) * len(_DECISIONS) ** 2)
-    patterns, on_right = np.divmod(patterns, len(_DECISIONS))
+    n = np.bincount(pattern)
+    patterns, on_right = np.divmod(np.flatnonzero(n), len(_DECISIONS))
     patterns, on_left = np.divmod(patterns, len(_DECISIONS))
-    found = _levels(cells, by, patterns).assign(left=_DECISIONS[on_left], right=_DECISIONS[on_right], n=n)
+    found = _levels(cells, by, patterns).assign(left=_DECISIONS[on_left], right=_DECISIONS[on_right], n=n[n > 0])
     return found[(found["left"] != ABSENT) | (found["right"] != ABSENT)].reset_index(drop=True)
 
 
@@ -118,18 +114,9 @@ def _numbered(cells: Cells, by: Sequence[str]) -> tuple[NDArray[np.int64], NDArr
     size, key = _size(cells, by), np.zeros(len(cells.owners["item"]), dtype=np.int64)
     for name in by:
         key = key * _size(cells, [name]) + cells.codes(name)
-    if size <= 4 * len(key) + _FEW:
+    if size <= len(key) + _FEW:
         return key, np.arange(size)
     return pd.factorize(key)
-
-
-def _occurring(keys: NDArray[np.signedinteger[Any]], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The keys that occur, in order, and how often."""
-    if size > len(keys) + _FEW:
-        return np.unique(keys, return_counts=True)
-    often = np.bincount(keys, minlength=size)
-    found = np.flatnonzero(often)
-    return found, often[found]
 
 
 def _sums(cells: Cells, group: NDArray[np.int64], n_groups: int) -> dict[str, NDArray[np.int64]]:
@@ -140,10 +127,10 @@ def _sums(cells: Cells, group: NDArray[np.int64], n_groups: int) -> dict[str, ND
 
 
 def _size(cells: Cells, by: Sequence[str]) -> int:
-    """How many combinations of levels there could be; raises ValueError when they cannot be numbered."""
+    """How many combinations of levels there could be; raises ReportError when they cannot be numbered."""
     size = prod(max(1, len(cells.columns[name].labels)) for name in by)
     if size >= _MOST_KEYS:
-        raise ValueError(f"There are too many combinations of {', '.join(by)}; compare fewer columns at once.")
+        raise ReportError(f"There are too many combinations of {', '.join(by)}; compare fewer columns at once.")
     return size
 
 
