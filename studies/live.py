@@ -151,7 +151,8 @@ def _places(sessions: SessionQuerySet) -> Table:
 
 
 def _place_name(stratum: str, cell: Mapping[str, str]) -> str:
-    return ", ".join([*([stratum] if stratum else []), *(f"{factor}={level}" for factor, level in cell.items())])
+    parts = [*([stratum.replace("=", ": ")] if stratum else []), *(f"{name}: {level}" for name, level in cell.items())]
+    return ", ".join(parts)
 
 
 def _pages(study: Study, now: datetime) -> Table:

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from materials.question_file import read_json
 from materials.question_kinds import Question
 from studies.design_lines import read_names, write_names
-from studies.form_fields import ReadField
+from studies.form_fields import MarkdownField, ReadField
 from studies.question_lines import read_condition, read_options, write_condition, write_options
 from studies.rows import EMPTY, KindRow
 
@@ -31,6 +31,15 @@ _LINES: dict[str, Callable[[Any], str]] = {
     "labels": lambda labels: "\n".join(map(str, labels)),
 }
 _READ: dict[str, Callable[[str], Any]] = {"options": read_options, "show_if": read_condition, "labels": str.splitlines}
+
+
+def _as_lines(name: str, value: Any) -> str | None:
+    """The value as it is typed; None where that would be read as something else."""
+    text = _LINES[name](value)
+    try:
+        return text if _READ[name](text) == value else None
+    except ValueError:
+        return None
 
 
 def _read_object(text: str) -> dict[str, Any]:
@@ -57,7 +66,7 @@ class QuestionRow(KindRow):
         "more",
     )
     kind = forms.ChoiceField(choices=[(kind, kind) for kind in MODELS], widget=forms.HiddenInput)
-    text = forms.CharField(label="Question", widget=forms.Textarea(attrs={"rows": 2}))
+    text = MarkdownField(label="Question", rows=2, required=True)
     code = forms.RegexField(
         r"^[a-z][a-z0-9_]{0,59}$",
         strip=True,
@@ -116,7 +125,7 @@ class QuestionRow(KindRow):
                 more[name] = value
             elif name not in _LINES:
                 values[name] = value
-            elif _READ[name](text := _LINES[name](value)) == value:
+            elif (text := _as_lines(name, value)) is not None:
                 values[name] = text
             else:
                 more[name] = value

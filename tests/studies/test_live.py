@@ -53,7 +53,7 @@ def test_places_quotas_checks_pages_and_filters(watched, viewer, client_as):
     assert row(html, "Returned on the platform") == ["1"]
     assert row(html, "Quota full") == ["1"]
     assert row(html, "country: Brazil") == ["2 of 3"]
-    cells = [row(html, f"country=Brazil, framing={level}") for level in "ab"]
+    cells = [row(html, f"country: Brazil, framing: {level}") for level in "ab"]
     assert [sum(int(cell[at]) for cell in cells) for at in range(3)] == [2, 1, 1]  # held, completed, given back
     assert row(html, "Comprehension, first try") == ["3", "1"]
     assert row(html, "Comprehension, all 2 tries") == ["3", "0"]

@@ -17,6 +17,12 @@ UNLIKE_LINES = {
     "text": "Tea?",
     "options": [{"code": "a", "text": "A", "help": "Hot."}, {"code": "b", "text_field": "b"}],
 }
+OF_TWO_LINES = {
+    "kind": "choice",
+    "code": "tea",
+    "text": "Tea?",
+    "options": [{"code": "a", "text": "A\nÉ"}, {"code": "b", "text": "B"}],
+}
 SCALE = {"kind": "scale", "code": "s", "text": "?", "minimum": 0, "maximum": 2, "labels": ["low", "mid", "high"]}
 OFFERED = [
     (row, entry)
@@ -29,7 +35,10 @@ OFFERED = [
     )
     for _, entry in offers.values()
 ]
-QUESTIONS = [(QuestionRow, entry) for entry in (UNLIKE_LINES, SCALE, *(example for _, example in EXAMPLES.values()))]
+QUESTIONS = [
+    (QuestionRow, entry)
+    for entry in (UNLIKE_LINES, OF_TWO_LINES, SCALE, *(example for _, example in EXAMPLES.values()))
+]
 
 
 def through_the_form(row, entry):
