@@ -25,7 +25,7 @@ def table(request: MemberRequest, project: Project, dataset: str) -> HttpRespons
         "project": project,
         "nav": "protocols",
         "dataset": found,
-        "columns": [(name, _are_numbers(rows, name)) for name in columns],
+        "columns": [(name.replace("_", " "), _are_numbers(rows, name)) for name in columns],
         "rows": [
             [(_shown(content.get(name)), _is_number(content.get(name))) for name in columns]
             for content, _ in rows[:ROWS_SHOWN]

@@ -55,7 +55,7 @@ def scores(test: pd.DataFrame, plain: pd.DataFrame, chosen: Mapping[Key, Chosen]
     without them on the same pairs, the gain, and what concerns the two orders. Shares are in [0, 1]."""
     without = dict(_groups(plain))
     return [
-        {"annotator": key[0], "topic": key[1]} | _score(own, chosen[key], without.get(key, plain.iloc[:0]))
+        {"topic": key[1], "annotator": key[0]} | _score(own, chosen[key], without.get(key, plain.iloc[:0]))
         for key, own in _groups(test)
         if key in chosen
     ]
@@ -68,14 +68,15 @@ def _score(test: pd.DataFrame, chosen: Chosen, plain: pd.DataFrame) -> dict[str,
     voted, alone = voted_choices(test, chosen.one), plain_choices(plain[plain["pair"].isin(test["pair"])])
     baseline = two_order_accuracy(alone)
     return {
-        "pairs": test["pair"].nunique(),
-        "dev": f"{chosen.dev_right} / {chosen.dev_rows}",
-        "best_subsets": len(chosen.subsets),
-        "in_smallest": len(chosen.one),
         "accuracy": found.accuracy.value,
-        "accuracy_smallest": two_order_accuracy(voted).value,
         "baseline": baseline.value,
         "gain": found.accuracy.value - baseline.value,
+        "pairs": test["pair"].nunique(),
+        "accuracy_smallest": two_order_accuracy(voted).value,
+        "in_smallest": len(chosen.one),
+        "best_subsets": len(chosen.subsets),
+        "dev_right": chosen.dev_right,
+        "dev_rows": chosen.dev_rows,
         "unread": judged.n_unparsed,
         "missing": int(test["missing"].sum()),
     }
@@ -88,7 +89,7 @@ def by_topic(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     preferences, empty where a judge has none.
     """
     who, numbers = ["judge", "preferences_by"], ["accuracy", "baseline", "gain"]
-    names = [*who, "topic", *numbers]
+    names = ["topic", *numbers, *who]
     table = pd.DataFrame([{"preferences_by": "", **row} for row in rows], columns=names)
     means = table.groupby([*who, "topic"])[numbers].mean().reset_index()
     overall = means.groupby(who)[numbers].mean().reset_index().assign(topic="overall")

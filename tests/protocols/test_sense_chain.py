@@ -19,7 +19,7 @@ from projects.models import Project, Role, User
 from projects.services import set_member
 from protocols.models import ProtocolRun, StageRun
 from protocols.presentation import funnel
-from protocols.services import collect_stage, plan_stage, run_stage, set_settings, start_protocol
+from protocols.services import collect_stage, give_file, plan_stage, run_stage, set_settings, start_protocol
 from protocols.stages import StageError
 from tests.llm.jobs import run_here
 from tests.model_server import Script, ScriptedModelServer
@@ -144,15 +144,31 @@ def test_the_whole_chain(run: ProtocolRun, people: dict[str, User], viewer: User
     assert {row["subsets_searched"] for row in rows(run, selected, "table")} == {3}
     do(run, "judge_test", endpoint="strong")
     do(run, "baseline", endpoint="strong")
-    do(run, "verdicts")
+    ids = Item.objects.filter(dataset__slug=pairs.outputs["dataset"]).values_list("external_id", flat=True)
+    lines = ["pair,judge,winner_order_12,winner_order_21", *(f"{pair},first,1,1" for pair in ids)]
+    verdicts = "\n".join(lines).encode()
+    give_file(run=run, source="verdicts", file_name="verdicts.csv", chunks=[verdicts], by=None)
+    assert do(run, "verdicts").out == 12
     report = do(run, "report", people="real")
     build_report(report.outputs["report"])
     report = collect_stage(run=run, code="report", by=None)
     assert report.status == "done"
     scored = do(run, "accuracy")
-    found = {row["topic"]: (row["accuracy"], row["baseline"]) for row in rows(run, scored, "table_topics")}
+    found = {
+        row["topic"]: (row["accuracy"], row["baseline"])
+        for row in rows(run, scored, "table_topics")
+        if row["judge"] == "strong"
+    }
     assert found["overall"][1] == 0.5  # the first place is right in one of two orders
     assert found["overall"][0] > 0.5
+    others = rows(run, scored, "table_others")
+    assert {row["judge"] for row in others} == {"first"}
+    test = rows(run, split, "dataset_test")
+    for row in others:
+        own = [
+            label["human"] for label in test if (label["annotator"], label["topic"]) == (row["annotator"], row["topic"])
+        ]
+        assert (row["pairs"], row["accuracy"]) == (4, own.count("first") / 4)
     without, with_ = rows(run, scored, "table_positions")
     assert (without["second"], without["consistency"]) == (0, 0)
     assert with_["consistency"] > 0
@@ -160,9 +176,10 @@ def test_the_whole_chain(run: ProtocolRun, people: dict[str, User], viewer: User
     page = client_as(viewer).get(reverse("protocol_table", kwargs=table)).content.decode()
     assert '<td class="number">0.500</td>' in page
     header, *_ = client_as(viewer).get(reverse("protocol_table_csv", kwargs=table)).content.decode().splitlines()
-    assert header == "judge,preferences_by,topic,accuracy,baseline,gain,simulated,demo_model"
+    assert header == "topic,accuracy,baseline,gain,judge,preferences_by,simulated,demo_model"
     do(run, "accuracy")
-    (overall,) = [row for row in rows(run, do(run, "compare"), "table") if row["topic"] == "overall"]
+    compared = rows(run, do(run, "compare"), "table")
+    (overall,) = [row for row in compared if (row["judge"], row["topic"]) == ("strong", "overall")]
     assert (overall["runs"], overall["accuracy"]) == (2, found["overall"][0])
     do(run, "cross", source="math", targets=["reasoning"])
     crossed = rows(run, do(run, "judge_cross", endpoint="strong"), "table")
@@ -174,7 +191,7 @@ def test_the_whole_chain(run: ProtocolRun, people: dict[str, User], viewer: User
     call_command("protocol", "sense", project=run.project.slug)
     printed = capsys.readouterr().out
     assert {row["title"] for row in funnel(run)} == {
-        stage.title for stage in run.protocol.stages if stage.code not in ("verdicts", "report")
+        stage.title for stage in run.protocol.stages if stage.code != "report"
     }
     assert "Dialogues" in printed
     assert "1 say the same as an earlier one" in printed

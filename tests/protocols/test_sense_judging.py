@@ -42,7 +42,7 @@ def test_preferences_are_chosen_on_dev_pairs_and_applied_to_test_pairs():
     plain = frame([*judged(pairs=["t1", "t2"], preferences={"": "A"}), *judged(pairs=["x"], preferences={"": "right"})])
     (row,) = scores(test, plain, chosen)
     assert (row["accuracy"], row["accuracy_smallest"], row["baseline"], row["gain"]) == (1, 1, 0.5, 0.5)
-    assert (row["pairs"], row["dev"], row["unread"], row["missing"]) == (2, "4 / 4", 0, 0)
+    assert (row["pairs"], row["dev_right"], row["dev_rows"], row["unread"], row["missing"]) == (2, 4, 4, 0, 0)
     without, with_ = positions(test, plain[plain["pair"] != "x"], chosen)
     assert (without["first"], without["second"], without["consistency"]) == (4, 0, 0)
     assert (with_["first"], with_["second"], with_["difference"], with_["consistency"]) == (2, 2, 0, 1)

@@ -13,7 +13,7 @@ from materials.reading_faults import Fault, SourceError
 from materials.reading_source import find_source
 from protocols.asking import Answered, Asked, answers
 from protocols.context import Made, StageContext
-from protocols.files import open_given
+from protocols.files import Given, open_given
 from protocols.labelling import decided, key_of, undecided
 from protocols.sense.categories import subcategories
 from protocols.sense.dialogues import Dialogue, DialogueError, first_of_each, read_dialogue, without_last_answer
@@ -34,8 +34,10 @@ class Reading(StageSettings):
 
 
 def read(ctx: StageContext) -> StageResult:
-    given, why = ctx.files[DIALOGUES], Counter[str]()
-    came = list(_read(ctx))
+    given, why = ctx.files.get(DIALOGUES), Counter[str]()
+    if given is None:
+        raise StageError("Give a file of dialogues; the shipped ones are used only as long as no file was given.")
+    came = list(_read(given))
     asked = []
     for dialogue in came:
         cut = without_last_answer(dialogue)
@@ -59,8 +61,7 @@ def read(ctx: StageContext) -> StageResult:
     return StageResult({"dataset": made.slug}, len(came), len(kept), dict(why))
 
 
-def _read(ctx: StageContext) -> Iterator[Dialogue]:
-    given = ctx.files[DIALOGUES]
+def _read(given: Given) -> Iterator[Dialogue]:
     with open_given(given) as file:
         try:
             for entry in read_rows(file, find_source(file, given.name)):

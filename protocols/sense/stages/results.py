@@ -104,14 +104,15 @@ def report(ctx: StageContext) -> StageResult:
                 f'"{title}" asked {other}, but the test pairs were judged by {judge}; ask one model in all.'
             )
     chosen, test, plain = selection(ctx), judged(ctx, "judge_test"), judged_plain(ctx)
-    rows = [{"judge": judge, "preferences_by": author, **row} for row in scores(test, plain, chosen)]
+    rows = [{**row, "judge": judge, "preferences_by": author} for row in scores(test, plain, chosen)]
     others = list(_imported(ctx))
     outputs = {
         "table": table(ctx, rows),
         "table_topics": table(ctx, by_topic([*rows, *others]), "topics"),
-        "table_positions": table(ctx, ({"judge": judge, **row} for row in positions(test, plain, chosen)), "positions"),
-        "table_others": table(ctx, others, "others"),
+        "table_positions": table(ctx, ({**row, "judge": judge} for row in positions(test, plain, chosen)), "positions"),
     }
+    if others:
+        outputs["table_others"] = table(ctx, others, "others")
     n_pairs = ctx.dataset("split", "dataset_test").items.count()
     out = sum(row["pairs"] for row in rows)
     return StageResult(outputs, n_pairs, out, {"not judged": n_pairs - out} if n_pairs > out else {})
@@ -159,7 +160,7 @@ def _imported(ctx: StageContext) -> Iterator[dict[str, Any]]:
     for (judge, annotator, topic), own in choices.groupby(["judge", "annotator", "topic"]):
         accuracy = two_order_accuracy(own).value
         pairs = own["item"].nunique()
-        yield {"judge": judge, "annotator": annotator, "topic": topic, "pairs": pairs, "accuracy": accuracy}
+        yield {"topic": topic, "annotator": annotator, "accuracy": accuracy, "pairs": pairs, "judge": judge}
 
 
 def compare(ctx: StageContext) -> StageResult:
@@ -175,8 +176,8 @@ def compare(ctx: StageContext) -> StageResult:
         given = [content["accuracy"] for content in own if content["accuracy"] is not None]
         mean = repeated_runs(given).mean
         rows.append(
-            {"judge": judge, "preferences_by": author, "topic": topic, "runs": len(given), "accuracy": mean.value}
-            | {"low": mean.low, "high": mean.high, "baseline": own[-1]["baseline"]}
+            {"topic": topic, "accuracy": mean.value, "low": mean.low, "high": mean.high, "runs": len(given)}
+            | {"baseline": own[-1]["baseline"], "judge": judge, "preferences_by": author}
         )
     return StageResult({"table": table(ctx, rows)}, len(slugs), len(slugs))
 
