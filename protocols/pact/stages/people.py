@@ -34,6 +34,9 @@ COMPACT = STYLES[0]
 
 
 class Participants(StageSettings):
+    source: Literal["normad", "cultureatlas", "plain", "all"] = Field(
+        "normad", description="Whose scenarios are taken, as published those of NormAd-ETI."
+    )
     scenarios: int = Field(63, ge=5, le=10_000, description="So many scenarios are dealt out, 7 to each person.")
     per_country: int = Field(40, ge=1, le=10_000, description="So many people from each of the five countries.")
     minutes: int = Field(12, ge=1, le=120, description="How long it takes, as people are told.")
@@ -44,10 +47,12 @@ class Participants(StageSettings):
 def make_study(ctx: StageContext) -> StageResult:
     """A draft: its texts and completion codes are there to be looked at before people are let in."""
     settings: Participants = ctx.settings
-    scenarios = [(item.external_id, item.content) for item in ctx.items("remove")]
-    pks = dict(ctx.dataset("remove").items.values_list("external_id", "pk"))
+    usable = [item for item in ctx.items("remove") if settings.source in ("all", item.content["source"])]
+    if not usable:
+        raise StageError(f"No usable scenario is of the source {settings.source}; choose another in the settings.")
+    pks = {item.external_id: item.pk for item in usable}
     chosen = study_items(
-        scenarios,
+        [(item.external_id, item.content) for item in usable],
         own=PARTICIPANT_COUNTRIES,
         close=[country for countries in CLOSE.values() for country in countries],
         most=settings.scenarios,
