@@ -133,7 +133,7 @@ def _by_person(judging: Judging, judge: AskedModel) -> Iterator[Row]:
                 accuracy = estimate_cell(_estimate(judging, rows))
                 who = {"judge": judging.label(judge), "person": person, "asked": words}
                 cells: Cells = {**who, "items": rows["of"].nunique(), "accuracy": accuracy}
-                yield Row(cells, marks=(*judging.marks_of(person), judge.mark))
+                yield Row(cells, marks=(*judging.marks_of(person), judge.mark), n_people=1)
 
 
 def _by_topic(judging: Judging, judge: AskedModel, rows: pd.DataFrame) -> Iterator[Row]:

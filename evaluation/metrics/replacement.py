@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy import stats
+from statsmodels.stats.proportion import proportion_confint
 
 from .checks import at_least_one
 from .ratings import ratings_table
-from .result import Estimate
+from .result import NAN, Estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,10 @@ class AnnotatorComparison:
 
 @dataclass(frozen=True, slots=True)
 class AlternativeAnnotator:
-    """`advantage` is the mean over annotators, `winning_rate` the share of them against whom the model won."""
+    """`advantage` is the mean over annotators, `winning_rate` the share of them against whom the model won.
+
+    Their 95 % intervals (t, and Wilson's) are over annotators, as if these were not judged by each other.
+    """
 
     advantage: Estimate
     winning_rate: Estimate
@@ -89,11 +93,22 @@ def alternative_annotator_test(
         for (name, found), p_value, q_value in zip(enough.items(), p_values, q_values, strict=True)
     )
     return AlternativeAnnotator(
-        advantage=Estimate(float(np.mean([one.advantage for one in compared])), len(compared), reason=reason),
-        winning_rate=Estimate(float(np.mean([one.won for one in compared])), len(compared), reason=reason),
+        advantage=_over_annotators([one.advantage for one in compared], reason),
+        winning_rate=_share([one.won for one in compared], reason),
         annotators=compared,
         reason=reason,
     )
+
+
+def _over_annotators(values: list[float], reason: str) -> Estimate:
+    mean, n = float(np.mean(values)), len(values)
+    half = float(stats.t.ppf(0.975, n - 1) * np.std(values, ddof=1) / n**0.5) if n > 1 else NAN
+    return Estimate(mean, n, mean - half, mean + half, reason)
+
+
+def _share(won: list[bool], reason: str) -> Estimate:
+    low, high = proportion_confint(sum(won), len(won), method="wilson") if len(won) > 1 else (NAN, NAN)
+    return Estimate(float(np.mean(won)), len(won), float(low), float(high), reason)
 
 
 def _wins(others: pd.DataFrame, own: "pd.Series[Any]", model: "pd.Series[Any]") -> np.ndarray:

@@ -33,6 +33,6 @@ def read_frames(project: Project, parameters: ReplacementParameters) -> dict[str
 def _numbered(labels: pd.DataFrame) -> pd.DataFrame:
     """With people numbered by their labels in place of keys, so that any database numbers them alike."""
     given = {key: rows.drop(columns="respondent").to_numpy().tolist() for key, rows in labels.groupby("respondent")}
-    names = {str(key): f"Person {n}" for n, key in enumerate(sorted(given, key=given.__getitem__), start=1)}
-    people = labels.pop("respondent").map(names)
+    numbers = {str(key): n for n, key in enumerate(sorted(given, key=given.__getitem__), start=1)}
+    people = labels.pop("respondent").map(numbers)
     return labels.assign(person=people).sort_values(["item", "person", "label"]).reset_index(drop=True)

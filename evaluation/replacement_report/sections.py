@@ -122,8 +122,9 @@ def replacement(labels: Labels) -> Section | None:
             f"an annotator who is not better by epsilon = {parameters.epsilon:g} or more (one-sided t-test, q at most "
             "0.05 after Benjamini and Yekutieli); with a winning rate of at least 0.5 it may replace one.",
             "The advantage probability is how often the model is at least as close to the others as an annotator is; "
-            "it compares models and does not depend on epsilon. Neither shows that the labels are right: where people "
-            "share a mistake, a model that shares it wins.",
+            "it compares models and does not depend on epsilon. Intervals are over annotators, as if these were not "
+            "judged by each other. Neither shows that the labels are right: where people share a mistake, a model that "
+            "shares it wins.",
         ),
         tables=(_verdicts(labels), _annotators(labels)),
         figures=_figures(labels),
@@ -154,7 +155,7 @@ def _annotators(labels: Labels) -> Table:
         Row(
             {
                 "model": labels.name(asked),
-                "annotator": str(one.annotator),
+                "annotator": f"Person {one.annotator}",
                 "items": one.n,
                 **{
                     name: estimate_cell(Estimate(getattr(one, name), one.n))
@@ -172,7 +173,7 @@ def _annotators(labels: Labels) -> Table:
 
 
 def _figures(labels: Labels) -> tuple[Figure, ...]:
-    defined = {asked: found for asked, found in labels.tested.items() if found.advantage.defined}
+    defined = {asked: found for asked, found in labels.tested.items() if len(found.annotators) > 1}
     if not defined:
         return ()
     rows = [
@@ -191,7 +192,7 @@ def _figures(labels: Labels) -> tuple[Figure, ...]:
         code="replacement",
         title="Models in the place of annotators",
         caption="Share of annotators against whom the model wins, and mean share of items on which it is at least as "
-        f"close to the other annotators; n counts annotators. {labels.who.legend}",
+        f"close to the other annotators, with 95 % intervals over annotators (n). {labels.who.legend}",
         source=" ".join([f"Dataset {labels.asked['dataset'].iloc[0]}.", *labels.who.warnings]),
         spec=interval_dots(
             rows,

@@ -34,6 +34,15 @@ def test_a_model_that_says_as_most_people_wins_against_all():
     found = alternative_annotator_test(table(40, r=10, s=1, t=1), model="model", epsilon=0.1)
     assert [one.won for one in found.annotators] == [True, True, True]
     assert (found.winning_rate.value, found.winning_rate.n) == (1.0, 3)
+    assert found.winning_rate.low == pytest.approx(0.4385, abs=1e-4)  # Wilson's of 3 of 3
+
+
+def test_the_interval_of_the_advantage_is_over_annotators():
+    answers = np.random.default_rng(2).integers(0, 2, size=(40, 4))
+    found = alternative_annotator_test(pd.DataFrame(answers, columns=list("rstm")), model="m", epsilon=0.1)
+    half = 4.302653 * np.std([one.advantage for one in found.annotators], ddof=1) / 3**0.5
+    assert half > 0
+    assert found.advantage.high - found.advantage.low == pytest.approx(2 * half)
 
 
 def test_items_count_only_with_the_model_and_another_annotator():
