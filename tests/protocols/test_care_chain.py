@@ -233,6 +233,11 @@ def test_decisions_outlive_other_data_and_a_changed_one_relabels_all(care: Proto
     topics = {item.external_id: item.content for item in items(collect_stage(run=care, code="topics", by=None))}
     assert len(topics) == 5
     assert again.outputs["dataset_asked"] != label_project.dataset.slug  # all five, of which one was asked
+    joint = [item.content for item in items(care.stage_runs.filter(code="topics").last(), "table")]
+    assert {(row["topic"], row["scope"]): row["communities"] for row in joint} == {
+        ("A place and its people", "Europe"): 4,
+        ("Family, home and everyday life", "GLOBAL"): 1,
+    }
     assert (topics["QuietBirders"]["scope"], topics["LakeshireLocal"]["scope"]) == ("GLOBAL", "Europe")
 
     said: dict[str, int] = defaultdict(int)

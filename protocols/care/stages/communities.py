@@ -1,6 +1,7 @@
 """Which communities are studied, and what a person says of each: its topic and its place."""
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 
 from pydantic import Field
 
@@ -126,7 +127,15 @@ def with_topics(ctx: StageContext, dataset: Dataset) -> StageResult:
         made.append(Made(item.external_id, content, of(item)))
     if faults:
         raise StageError(f"Correct the answers on these communities. {' '.join(faults[:NAMED])}")
-    return outcome(ctx, made, left_out, {NOT_DECIDED: left_out})
+    result = outcome(ctx, made, left_out, {NOT_DECIDED: left_out})
+    return result._replace(outputs={**result.outputs, "table": ctx.make_dataset(_joint(made), part="table").slug})
+
+
+def _joint(communities: Iterable[Made]) -> Iterator[Made]:
+    """How many communities there are of each topic and scope, the joint distribution of both."""
+    counts = Counter((made.content["topic"], made.content["scope"]) for made in communities)
+    for (topic, place), n in sorted(counts.items()):
+        yield Made(f"{topic}/{place}", {"topic": topic, "scope": place, "communities": n}, {})
 
 
 def headlines(ctx: StageContext) -> dict[str, list[str]]:
@@ -152,7 +161,8 @@ COMMUNITIES = Stage(
 TOPICS = Stage(
     code="topics",
     title="Topics and places",
-    says="Gives each community one of ten topics and a geopath, the way from a country to a part of it.",
+    says="Gives each community one of ten topics and a geopath, the way from a country to a part of it. The table "
+    "counts topics by continent.",
     kind="labelling",
     needs=("corpus", "communities"),
     decides="One person, for each community: its topic and its geopath.",

@@ -65,7 +65,7 @@ def find_salient(ctx: StageContext) -> StageResult:
         for row in salient.to_dict("records")
     )
     why = {LESS_SALIENT: len(first) - len(salient)} if len(first) > len(salient) else {}
-    return StageResult({"dataset": dataset.slug}, len(first), len(salient), why)
+    return StageResult({"dataset": dataset.slug, "table": dataset.slug}, len(first), len(salient), why)
 
 
 def ask_for_phrases(ctx: StageContext) -> StageResult:
