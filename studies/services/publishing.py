@@ -138,7 +138,10 @@ def _item_problems(study: Study, questions: Sequence[Any]) -> Iterator[str]:
     design = study.parsed_design
     count, needed = Item.objects.filter(dataset_id=study.dataset_id).count(), design.items_each
     if count < needed:
-        yield f"The dataset has {count} items, and each person needs {needed}: add items or lower items_each."
+        yield (
+            f"The dataset has {count} items, and each person needs {needed}: add items, or give a person fewer "
+            "(items_each)."
+        )
     levels = [level for factor in design.factors for level in factor.levels]
     shown = [*design.item_template.item_fields, *(entry for level in levels for entry in level.item_fields)]
     fields = [*(entry.field for entry in shown), *design.balance_fields]
@@ -151,12 +154,15 @@ def _item_problems(study: Study, questions: Sequence[Any]) -> Iterator[str]:
 def _page_problems(pages: list[list[str]], questions: Sequence[Any], asked_on: Mapping[str, int]) -> Iterator[str]:
     page_of = {code: number for number, page in enumerate(pages) for code in page}
     for code in asked_on.keys() - page_of.keys():
-        yield f"The design's asked_on names {code}, which is not asked: add it to questions, or take it out."
+        yield (
+            f"What is asked about some items only (asked_on) names {code}, which is not asked: add it to questions, or "
+            "take it out."
+        )
     for question in questions:
         if question.show_if and page_of[question.show_if.question] > page_of[question.code]:
             yield (
                 f"{question.code} depends on {question.show_if.question}, which comes on a later page: change the "
-                "design's groups."
+                "pages of an item (groups)."
             )
 
 

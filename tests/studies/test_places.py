@@ -194,7 +194,7 @@ def test_items_levels_and_cells_stand_with_every_answer(draft):
             "no completion code for the outcome quota_full",
         ),
         ({"groups": [["personal"], ["norm"]]}, "importance is on no page, why is on no page"),
-        ({"asked_on": {"nothing": 1}}, "asked_on names nothing"),
+        ({"asked_on": {"nothing": 1}}, "names nothing, which is not asked"),
         (
             {"attention_checks": [CHECK | {"question": CHECK["question"] | {"code": "personal"}}]},
             "have the code personal",
