@@ -48,6 +48,7 @@ from protocols.pact.instruments import (
 )
 from protocols.pact.prompts import prompt_text
 from protocols.pact.scenarios import SCENARIOS_FILE, all_scenarios
+from protocols.services import start_protocol
 from studies.models import Session, Study
 from studies.services import create_study, open_study
 from studies.walk import walk
@@ -101,7 +102,7 @@ class Materials:
 
 @transaction.atomic
 def load(*, password: str) -> Project:
-    """The demo project with its logins, scenarios, labelling project, open survey and planned model job."""
+    """The demo project with its logins, scenarios, labelling, open survey, planned model job and started protocol."""
     project, _ = Project.objects.get_or_create(
         slug=SLUG,
         defaults={
@@ -118,6 +119,8 @@ def load(*, password: str) -> Project:
     _study(project, materials)
     if settings.MODEL_BASE_URL:
         _job(project, materials, _endpoint(project))
+    if not project.protocol_runs.exists():
+        start_protocol(project=project, name="pact", by=None)
     return project
 
 
