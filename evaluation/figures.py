@@ -155,14 +155,16 @@ def heat_map(
     The colours stand for the numbers of the domain, with those between blended. Where `value` is None there is only
     the label.
     """
+    # A phone leaves little room beside long names; on paper there is no container, and the limit the larger one.
+    limit = alt.ExprRef("containerSize()[0] < 480 ? 80 : 140")
     base = alt.Chart().encode(
         x=alt.X(
             "across:N",
             sort=list(across),
             title=titles[0],
-            axis=alt.Axis(domain=False, ticks=False, labelAngle=-40, labelLimit=140, labelOverlap=False),
+            axis=alt.Axis(domain=False, ticks=False, labelAngle=-40, labelLimit=limit, labelOverlap=False),
         ),
-        y=alt.Y("down:N", sort=list(down), title=titles[1], axis=alt.Axis(domain=False, ticks=False, labelLimit=130)),
+        y=alt.Y("down:N", sort=list(down), title=titles[1], axis=alt.Axis(domain=False, ticks=False, labelLimit=limit)),
     )
     scale = alt.Scale(domain=list(domain), range=list(colours), clamp=True)
     # Words on a cell have a colour of their own, because the cell keeps its colour on a dark page.
@@ -172,8 +174,10 @@ def heat_map(
         .mark_rect(stroke=QUIET, strokeWidth=0.5)
         .encode(color=alt.Color("value:Q", scale=scale, legend=None), tooltip=tooltip_of("down", "across"))
     )
-    words = base.mark_text(fontSize=11, fill=alt.ExprRef(readable)).encode(text="label:N")
-    return finished([cell, words], rows, height=38 * len(down), caution=caution)
+    size = alt.ExprRef("bandwidth('x') < 32 ? 9 : 11")
+    words = base.mark_text(fontSize=size, fill=alt.ExprRef(readable)).encode(text="label:N")
+    spec = finished([cell, words], rows, height=38 * len(down), caution=caution)
+    return spec | {"padding": PADDING | {"right": 8}}
 
 
 def values_axis(title: str, domain: tuple[float, float]) -> alt.X:
