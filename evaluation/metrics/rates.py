@@ -12,10 +12,13 @@ from statsmodels.stats.proportion import proportion_confint
 
 from .checks import at_least_one, coded_answers, generator, same_length, unit_codes
 from .items import cell_counts
-from .resampling import draw_alike, percentile_interval
+from .resampling import bootstrap_interval, draw_alike, percentile_interval
 from .result import Estimate
 
 FloatArray = NDArray[np.float64]
+
+# To draw how many cells there are of a sort takes as long as to draw so many cells.
+_CELLS_A_SORT = 10
 
 NO_VALID = "there is no valid answer"
 
@@ -55,9 +58,17 @@ def pooled_culture_rate(cells: pd.DataFrame, *, n_resamples: int, seed: int) -> 
     value, n = float(culture.sum() / answers.sum()), int(answers.sum())
     if answers.size < 2:
         return Estimate(value, n, reason="an interval needs two cells")
+
+    def rates(weights: FloatArray, cells: NDArray[np.intp]) -> FloatArray:
+        drawn: FloatArray = (weights @ culture[cells]) / (weights @ answers[cells])
+        return drawn
+
     _, first, alike = np.unique(answers * (answers.max() + 1) + culture, return_index=True, return_counts=True)
-    drawn = draw_alike(alike, n_resamples, rng)
-    interval = percentile_interval((drawn @ culture[first]) / (drawn @ answers[first]), level=0.95)
+    if _CELLS_A_SORT * first.size < answers.size:
+        interval = percentile_interval(rates(draw_alike(alike, n_resamples, rng), first), level=0.95)
+    else:
+        every = np.arange(answers.size)
+        interval = bootstrap_interval(lambda weights: rates(weights, every), every, n_resamples=n_resamples, seed=rng)
     return Estimate(value, n, interval.low, interval.high)
 
 

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -12,7 +13,7 @@ from evaluation.metrics.consensus import (
     pairwise_agreement,
     pooled_modal_share,
 )
-from evaluation.metrics.rates import choice_rate, decision_conflict, decision_entropy, unknown_rate
+from evaluation.metrics.rates import choice_rate, decision_conflict, decision_entropy, pooled_culture_rate, unknown_rate
 
 NAN = math.nan
 
@@ -60,3 +61,10 @@ def test_consistency_by_row_drops_rows_and_by_item_only_answers():
     assert majority_consistency(first, second, items).value == 0
     assert not majority_consistency([1, NAN], [NAN, 1], ["x", "y"]).defined
     assert not answer_consistency([1, NAN], [NAN, 1]).defined
+
+
+def test_cells_that_are_alike_are_drawn_together_with_the_same_spread():
+    cells = pd.DataFrame({"n": 1, "n_culture": np.arange(4000) % 4 == 0}).astype(int)
+    found = pooled_culture_rate(cells, n_resamples=4000, seed=1)
+    half = 1.96 * math.sqrt(0.25 * 0.75 / 4000)
+    assert (found.low, found.high) == pytest.approx((0.25 - half, 0.25 + half), abs=0.001)
