@@ -59,6 +59,8 @@ def is_page(page: Page, address: str) -> bool:
     """Whether the address answers with a whole page, not with a download or a part of a page."""
     answer = page.request.get(address)
     assert answer.status == 200, f"{address} answers {answer.status}"
+    if "attachment" in answer.headers.get("content-disposition", ""):
+        return False
     return answer.headers["content-type"].startswith("text/html") and answer.text().lstrip()[:9].lower() == "<!doctype"
 
 

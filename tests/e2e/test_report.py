@@ -9,7 +9,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from evaluation.building import build_report
+from evaluation.document import document
 from evaluation.models import Report
+from evaluation.presentation import by_member
 from evaluation.services import create_report
 from materials.models import Dataset, Instrument
 from projects.models import Project, User
@@ -117,3 +119,16 @@ def test_a_report_is_asked_for(
     axe(page)
     build_report(Report.objects.get(title="Wave 2").pk)
     expect(page.get_by_role("heading", name="What was compared")).to_be_visible()
+
+
+def test_the_whole_report_as_a_file_is_read_on_a_phone(
+    report: Report, new_page: Callable[..., Page], axe: Callable[[Page], None], tmp_path: Path
+):
+    file = tmp_path / "report.html"
+    file.write_text(document(by_member(report)))
+    page = new_page(color_scheme="dark", viewport={"width": 360, "height": 800})
+    page.goto(file.as_uri())
+    expect(page.get_by_role("img").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    axe(page)
+    keep(page, "report-file-dark-360")

@@ -191,6 +191,10 @@ def test_a_pending_report_polls_until_it_is_there(report: Report, reader: Client
     assert 'hx-trigger="every 2s"' in reader.get(url(waiting)).content.decode()
     fragment = reader.get(url(waiting), headers={"HX-Request": "true"})
     assert "<html" not in fragment.content.decode()
+    assert "Sections" not in fragment.content.decode()  # the answers are being counted
+    Report.objects.filter(pk=waiting.pk).update(sections_done=2, sections_total=5)
+    counted = reader.get(url(waiting), headers={"HX-Request": "true"}).content.decode()
+    assert "Sections: <strong>2</strong> of 5" in counted
     build_report(waiting.pk)
     done = reader.get(url(waiting), headers={"HX-Request": "true"})
     assert (done.status_code, done.headers["HX-Refresh"]) == (286, "true")
