@@ -29,10 +29,10 @@ def form_value(question: Any, name: str, form: QueryDict) -> Any:
         return None
     if question.kind in ("text", "span"):
         return clean_text(str(form[name]))
-    given = _only(form, name)
-    if question.kind == "number" and isinstance(given, str) and (parts := DECIMAL_COMMA.fullmatch(given.strip())):
-        return ".".join(parts.groups())
-    return given
+    sent = _only(form, name)
+    if question.kind == "number" and isinstance(sent, str) and (split := DECIMAL_COMMA.fullmatch(sent.strip())):
+        return ".".join(split.groups())
+    return sent
 
 
 def _only(form: QueryDict, name: str) -> str | list[str]:

@@ -262,7 +262,7 @@ def _notice(query: QueryDict, session: Session) -> dict[str, Any]:
     note, page = str(query.get("note", "")), str(query.get("page", ""))
     if note != "kept":
         return {"note": note}
-    position = int(page) if page.isdecimal() and len(page) < 5 else None
+    position = int(page) if page.isdecimal() and len(page) < 5 else -1
     screen = session.screens.filter(position=position, answered_at__isnull=False)
     kept = screen.select_related("item").first()
     if kept is None:

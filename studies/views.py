@@ -21,7 +21,8 @@ from projects.models import Project
 from studies.design import DesignError
 from studies.live import live_context
 from studies.models import Study
-from studies.pages import ScenarioPart, is_short, preview_fields, screen_context
+from studies.pages import ScenarioPart, is_short, screen_context
+from studies.question_fields import preview_fields
 from studies.services import StudyNotReadyError, close_study, open_study, preview_screens
 from studies.services.publishing import design_problems, find_problems
 
