@@ -5,6 +5,7 @@ from io import StringIO
 
 import pytest
 from django.core.management import call_command
+from django.urls import reverse
 
 from annotation.models import LabelProject
 from annotation.services import claim_next, submit
@@ -61,7 +62,7 @@ def people(project: Project) -> list[User]:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_from_source_files_to_reports(project: Project, people: list[User], live_server):
+def test_from_source_files_to_reports(project: Project, people: list[User], researcher: User, client_as, live_server):
     started = time.monotonic()
     with ScriptedModelServer(Script(answer=reply), keep_bodies=False) as server:
         save_endpoint(project=project, name="scripted", base_url=server.base_url, model=MODEL, concurrency=16,
@@ -117,6 +118,10 @@ def test_from_source_files_to_reports(project: Project, people: list[User], live
     assert any("Judge and people agree on" in sentence for sentence in pilot)
     notes = run.stage_runs.get(code="styles").outputs["note"]
     assert len(notes) == 10
+    page = client_as(researcher).get(reverse("protocol", args=[project.slug, run.pk])).content.decode()
+    assert all(sentence in page for sentence in pilot)
+    assert page.count(">Done<") == len(run.protocol.stages)
+    assert ">Stale<" not in page
     _walk_back(run)
     out = StringIO()
     call_command("protocol", "pact", stdout=out)
