@@ -175,7 +175,8 @@ def heat_map(
         .encode(color=alt.Color("value:Q", scale=scale, legend=None), tooltip=tooltip_of("down", "across"))
     )
     size = alt.ExprRef("bandwidth('x') < 32 ? 9 : 11")
-    words = base.mark_text(fontSize=size, fill=alt.ExprRef(readable)).encode(text="label:N")
+    room = alt.ExprRef("bandwidth('x') < 20 ? 0 : 1")  # where words would overlap, they are in the tooltip only
+    words = base.mark_text(fontSize=size, fill=alt.ExprRef(readable), opacity=room).encode(text="label:N")
     spec = finished([cell, words], rows, height=38 * len(down), caution=caution)
     return spec | {"padding": PADDING | {"right": 8}}
 
