@@ -66,9 +66,9 @@ class AlignmentParameters(ComparedParameters):
     """The parameters of an alignment report.
 
     `option` is the code that is counted as culture; every other option is the preference. Of the questions,
-    `personal_question` and `norm_question` make the gap of the people. The factor `relation`
-    says how an item stands to a person, as studies record it. A model's rate on an item is the share of its
-    answers with the option, or with "probabilities" the mean probability that the tokens of its answers gave to it.
+    `personal_question` and `norm_question` make the gap of the people. The factor `relation` says how an item stands to
+    a person, as studies record it. A model's rate on an item is the share of its answers with the option, or with
+    "probabilities" the mean probability that the tokens of its answers gave to it.
     """
 
     questions: tuple[str, ...] = Field(min_length=1)

@@ -101,6 +101,7 @@ def _overall(judging: Judging, judge: AskedModel, rows: pd.DataFrame) -> Row:
             "runs": estimate_cell(runs.mean),
         },
         marks=(*judging.who.people_marks, judge.mark),
+        n_people=judging.who.n_people,
     )
 
 
@@ -120,6 +121,7 @@ def _people(judging: Judging) -> Row:
             "runs": estimate_cell(Estimate.undefined("people answer once")),
         },
         marks=judging.who.people_marks,
+        n_people=judging.who.n_people,
     )
 
 
@@ -147,7 +149,7 @@ def _by_topic(judging: Judging, judge: AskedModel, rows: pd.DataFrame) -> Iterat
     ]:
         who = {"judge": judging.label(judge), "topic": topic}
         cells: Cells = {**who, "items": n, "accuracy": estimate_cell(estimate)}
-        yield Row(cells, marks=(*judging.who.people_marks, judge.mark))
+        yield Row(cells, marks=(*judging.who.people_marks, judge.mark), n_people=judging.who.n_people)
 
 
 def _figure(judging: Judging, overall: list[Row]) -> Figure:
@@ -157,7 +159,15 @@ def _figure(judging: Judging, overall: list[Row]) -> Figure:
         mark = judging.who.people_mark if row.cells["judge"] == PEOPLE else row.marks[-1]
         if cell["value"] is not None:
             who = {"who": in_two_lines(str(row.cells["judge"])), "question": "accuracy", "mark": mark}
-            dots.append({**who, "label": two_decimals(cell["value"]), **cell, **judging.who.marked(*row.marks)})
+            dots.append(
+                {
+                    **who,
+                    "label": two_decimals(cell["value"]),
+                    **cell,
+                    "people": row.n_people,
+                    **judging.who.marked(*row.marks),
+                }
+            )
     return Figure(
         code="accuracy",
         title="How often judges choose what people chose",

@@ -93,8 +93,8 @@ class Judging:
         asked, judges = self.asked.iloc[0], ", ".join(map(self.label, self.judges)) or "none"
         return " ".join(
             [
-                f"Dataset {asked['dataset']}, instrument {asked['instrument']}, question {self.parameters.question}; "
-                f"n = {int(self.persons['persons'].sum())} people. Judges: {judges}.",
+                f"Dataset {asked['dataset']}, instrument {asked['instrument']}, question {self.parameters.question}. "
+                f"Judges: {judges}.",
                 *self.who.warnings,
             ]
         )

@@ -137,6 +137,7 @@ def _agreement(side: Fought, reference: Sequence[str]) -> Row:
 def _figure(judging: Judging, side: Fought, authors: Sequence[str]) -> Figure:
     rates, means = win_rates(side.battles), mean_win_rates(side.battles)
     met = side.battles.groupby(["left", "right"]).size()
+    played = pd.concat([side.battles["left"], side.battles["right"]]).value_counts()
     marked = judging.who.marked(*side.marks)
 
     def cell(winner: str, loser: str) -> dict[str, Any]:
@@ -145,7 +146,7 @@ def _figure(judging: Judging, side: Fought, authors: Sequence[str]) -> Figure:
 
     present = [author for author in authors if author in means.index]
     cells = [cell(winner, loser) for winner in present for loser in present]
-    cells += [_cell(author, TOTAL, float(means[author]), len(present) - 1) | marked for author in present]
+    cells += [_cell(author, TOTAL, float(means[author]), int(played[author])) | marked for author in present]
     who = "the people" if side.people else side.name
     return Figure(
         code=f"wins_{side.code}",

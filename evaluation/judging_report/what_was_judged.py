@@ -2,6 +2,7 @@
 
 from evaluation.judging_report.judgments import NOBODY, STRANGER, Judging
 from evaluation.sections.answerers import AskedModel
+from evaluation.sections.people_table import people_table
 from evaluation.sections.shape import Column, Row, Section, Table
 
 ITEMS = (
@@ -30,7 +31,11 @@ def what_was_judged(judging: Judging) -> Section:
         title="What was judged",
         warnings=judging.who.warnings,
         paragraphs=(*_scope(judging), _right(judging), _votes(judging)),
-        tables=(_items(judging), _judges(judging)),
+        tables=(
+            _items(judging),
+            people_table(judging.persons, "People who labelled at least one pair."),
+            _judges(judging),
+        ),
     )
 
 
@@ -41,7 +46,7 @@ def _scope(judging: Judging) -> list[str]:
     return [
         f"Dataset {asked['dataset']}, instrument {asked['instrument']}. {parameters.question}: “{asked['text']}” Each "
         "pair holds two responses, and whoever answers chooses one of them. It says nothing on how good either is.",
-        f"People: {kinds}, {which}; n = {int(judging.persons['persons'].sum())}. Superseded answers do not count.",
+        f"People: {kinds}, {which}. Superseded answers do not count.",
     ]
 
 

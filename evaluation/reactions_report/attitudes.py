@@ -86,7 +86,7 @@ def _levels(reactions: Reactions, model: AskedModel) -> Iterator[Row]:
                 cells: dict[str, Cell] = {"model": reactions.label(model), "split": split, "level": level}
                 cells |= {"posts": len(frame), "rho": estimate_cell(attitude_correlation(frame))}
                 cells |= {name: estimate_cell(found) for name, found in _errors(reactions, frame).items()}
-                yield Row(cells, marks=(*reactions.who.people_marks, model.mark))
+                yield Row(cells, marks=(*reactions.who.people_marks, model.mark), n_people=reactions.who.n_people)
 
 
 def _errors(reactions: Reactions, frame: pd.DataFrame) -> dict[str, Estimate]:
@@ -120,7 +120,7 @@ def _deltas(reactions: Reactions, model: AskedModel) -> Iterator[Row]:
             for name, test in swapped.items()
         }
         cells |= {name: estimate_cell(test) for name, test in _alternatives(pairs).items()}
-        yield Row(cells, marks=(*reactions.who.people_marks, model.mark))
+        yield Row(cells, marks=(*reactions.who.people_marks, model.mark), n_people=reactions.who.n_people)
 
 
 def _alternatives(pairs: pd.DataFrame) -> dict[str, Estimate]:

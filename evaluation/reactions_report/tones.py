@@ -89,7 +89,7 @@ def _levels(reactions: Reactions, model: AskedModel) -> Iterator[Row]:
                 cells: dict[str, Cell] = {"model": reactions.label(model), "split": split, "level": level}
                 cells |= {"posts": found["exact_match"].n}
                 cells |= {name: estimate_cell(estimate) for name, estimate in found.items()}
-                yield Row(cells, marks=(*reactions.who.people_marks, model.mark))
+                yield Row(cells, marks=(*reactions.who.people_marks, model.mark), n_people=reactions.who.n_people)
 
 
 def _estimates(reactions: Reactions, model: AskedModel, level: str, posts: pd.Index) -> dict[str, Estimate]:
@@ -119,7 +119,7 @@ def _deltas(reactions: Reactions, model: AskedModel) -> Iterator[Row]:
         for name in ("exact_match", "coverage", "divergence"):
             cells[name] = estimate_cell(Estimate(after[name].value - before[name].value, n))
         cells["mcnemar"] = estimate_cell(Estimate(mcnemar_exact(int((change > 0).sum()), int((change < 0).sum())), n))
-        yield Row(cells, marks=(*reactions.who.people_marks, model.mark))
+        yield Row(cells, marks=(*reactions.who.people_marks, model.mark), n_people=reactions.who.n_people)
 
 
 def communities(reactions: Reactions) -> Section | None:

@@ -1,6 +1,7 @@
 """What a reader must know before any number: which reactions were observed, and what models were told."""
 
 from evaluation.reactions_report.reactions import ALL, Reactions
+from evaluation.sections.people_table import people_table
 from evaluation.sections.shape import Column, Row, Section, Table
 
 POSTS = (
@@ -34,7 +35,7 @@ def what_was_simulated(reactions: Reactions) -> Section:
         warnings=reactions.who.warnings,
         paragraphs=(
             f"Dataset {first['dataset']}, instrument {first['instrument']}. {asked} Of the items, {where}{community}.",
-            f"Every answer of people ({which}; n = {int(reactions.persons['persons'].sum())}) is one observed "
+            f"Every answer of people ({which}) is one observed "
             "reaction, so a reaction that several people labelled counts for each of them. Every answer that a model "
             f"gave as itself is a simulated one; {parameters.condition} says whether it was {parameters.blind} to the "
             f"community or {parameters.informed} of it. Answers with other levels, and those of personas, are left "
@@ -42,7 +43,11 @@ def what_was_simulated(reactions: Reactions) -> Section:
             "Attitudes go from −1 (negative) to 1 (positive). A post is negative where its observed attitudes are "
             "below 0 on average. None of this says which reaction would be right.",
         ),
-        tables=(_posts(reactions), _models(reactions)),
+        tables=(
+            _posts(reactions),
+            people_table(reactions.persons, "People whose answers are observed reactions."),
+            _models(reactions),
+        ),
     )
 
 

@@ -91,6 +91,11 @@ class Answerers:
         return (*real, "simulated") if simulated.any() else real
 
     @property
+    def n_people(self) -> int:
+        """How many people are in the report."""
+        return int(self.persons["persons"].sum())
+
+    @property
     def people_mark(self) -> Mark:
         """The mark of the people in figures: simulated as soon as some of them are."""
         return "simulated" if "simulated" in self.people_marks else "human"
