@@ -10,11 +10,11 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import pdist
 
 from protocols.care.candidates import Candidate, candidates
+from protocols.care.published import MOST_KEYPHRASES
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-MOST = 10
 CUT = 0.74  # Jaccard distance at which topics are cut
 FIRST_WEIGHT = 1.1  # alpha: how much the first phrase of a topic gains
 DAMPING = 0.85
@@ -30,7 +30,7 @@ class Keyphrase:
     score: float
 
 
-def keyphrases(text: str, *, most: int = MOST) -> list[Keyphrase]:
+def keyphrases(text: str, *, most: int = MOST_KEYPHRASES) -> list[Keyphrase]:
     """The highest ranked phrases of an English text, best first; fewer where it has fewer, none of an empty one.
 
     Equal ranks go by where the phrase first stands, then by key.

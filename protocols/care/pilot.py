@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-
-import numpy as np
+from math import isnan
+from random import Random
 
 ARCHITECTURES = ("minimal", "definitions", "maximal")
 
@@ -49,8 +49,8 @@ def representative(reactions: Iterable[tuple[str, str]], *, seed: int) -> list[s
     by_community: dict[str, list[str]] = {}
     for community, reaction in reactions:
         by_community.setdefault(community, []).append(reaction)
-    rng = np.random.default_rng(seed)
-    return [sorted(found)[rng.integers(len(found))] for _, found in sorted(by_community.items())]
+    rng = Random(seed)
+    return [rng.choice(sorted(found)) for _, found in sorted(by_community.items())]
 
 
 def score(set_up: SetUp, *, right: Mapping[tuple[str, str], bool], sample: Sequence[str]) -> Score:
@@ -77,7 +77,8 @@ def best(scores: Iterable[Score]) -> Score:
 
     def order(one: Score) -> tuple[float, float, Decimal, str]:
         price = Decimal("Infinity") if one.price is None else one.price
-        return -np.nan_to_num(one.accuracy, nan=-1), -np.nan_to_num(one.consistency, nan=-1), price, one.name
+        accuracy, consistency = (-1 if isnan(share) else share for share in (one.accuracy, one.consistency))
+        return -accuracy, -consistency, price, one.name
 
     return min(scores, key=order)
 

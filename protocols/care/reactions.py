@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from protocols.care.published import MOST_REACTIONS
 from protocols.care.reading import Comment
-from protocols.care.sampling import MOST_REACTIONS, top_reactions
+from protocols.care.sampling import top_reactions
 
 REPLY = "a reply to another comment"
 DELETED = "deleted or removed"

@@ -6,11 +6,7 @@ A posts frame has one row per post: `post`, `community`, `month` (1 to 12), `n_c
 import numpy as np
 import pandas as pd
 
-MIN_COMMENTS = 10
-MIN_POSTS_PER_MONTH = 2
-MIN_MONTHS = 9
-MOST_SHARING = 300
-MOST_REACTIONS = 5
+from protocols.care.published import MIN_COMMENTS, MIN_MONTHS, MIN_POSTS_PER_MONTH, MOST_REACTIONS, MOST_SHARING
 
 
 def engaged_posts(posts: pd.DataFrame, *, min_comments: int = MIN_COMMENTS) -> pd.DataFrame:

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator
 from pydantic import Field
 
 from materials.models import Dataset
-from protocols.care import sampling
 from protocols.care.communities import scope, topics
-from protocols.care.stages.corpus import posts_frame
+from protocols.care.published import MIN_MONTHS, MIN_POSTS_PER_MONTH, MOST_SHARING
 from protocols.care.stages.deciding import NAMED, NOT_DECIDED, ask_people, collected, decisions, outcome
 from protocols.care.stages.lineage import of
 from protocols.context import Made, StageContext
@@ -21,10 +20,10 @@ HEADLINES = 5
 
 
 class CommunitySettings(StageSettings):
-    posts_a_month: int = Field(default=sampling.MIN_POSTS_PER_MONTH, ge=1, description="Posts a month, at least.")
-    months: int = Field(default=sampling.MIN_MONTHS, ge=1, le=12, description="In so many months, at least.")
+    posts_a_month: int = Field(default=MIN_POSTS_PER_MONTH, ge=1, description="Posts a month, at least.")
+    months: int = Field(default=MIN_MONTHS, ge=1, le=12, description="In so many months, at least.")
     most_sharing: int = Field(
-        default=sampling.MOST_SHARING,
+        default=MOST_SHARING,
         ge=1,
         description="Communities that share most articles: the number of articles that another community posted too; "
         "ties by the number of articles, then by name.",
@@ -32,6 +31,9 @@ class CommunitySettings(StageSettings):
 
 
 def choose_communities(ctx: StageContext) -> StageResult:
+    from protocols.care import sampling
+    from protocols.care.stages.frames import posts_frame
+
     rules = ctx.settings
     posts = posts_frame(ctx, "corpus")
     active = set(sampling.active_communities(posts, min_posts_per_month=rules.posts_a_month, min_months=rules.months))

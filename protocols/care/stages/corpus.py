@@ -1,16 +1,17 @@
-"""From the files to the corpus: the posts that count, their keyphrases and their reactions."""
+"""From the files to the corpus: the posts that count, their keyphrases and their reactions.
+
+What needs pandas or the tagger is imported where it runs, because the pages look here as well.
+"""
 
 from collections import Counter
 from collections.abc import Iterator
 
-import pandas as pd
 from pydantic import Field
 
-from protocols.care import corpus, sampling
+from protocols.care import corpus
 from protocols.care.addresses import article_id
-from protocols.care.keyphrases import MOST, keyphrases
 from protocols.care.language import language_of
-from protocols.care.reactions import choose_reactions
+from protocols.care.published import MIN_COMMENTS, MOST_KEYPHRASES, MOST_REACTIONS, YEAR
 from protocols.care.reading import Comment, Post
 from protocols.care.stages.lineage import of
 from protocols.context import Made, StageContext
@@ -18,13 +19,13 @@ from protocols.stages import Stage, StageError, StageResult, StageSettings
 
 
 class CorpusSettings(StageSettings):
-    year: int = Field(default=2020, ge=1970, le=9999, description="Posts of this calendar year (UTC) are kept.")
+    year: int = Field(default=YEAR, ge=1970, le=9999, description="Posts of this calendar year (UTC) are kept.")
     words: tuple[str, ...] = Field(
         default=corpus.QUERY_WORDS,
         description="At least one must stand in the title or text, in any case, also within a word.",
     )
     least_comments: int = Field(
-        default=sampling.MIN_COMMENTS, ge=0, description="Comments a post needs, by the count that came with it."
+        default=MIN_COMMENTS, ge=0, description="Comments a post needs, by the count that came with it."
     )
     news_hosts: tuple[str, ...] = Field(
         default=(),
@@ -35,13 +36,11 @@ class CorpusSettings(StageSettings):
 
 
 class KeyphraseSettings(StageSettings):
-    most: int = Field(default=MOST, ge=1, le=100, description="Keyphrases of an article, the highest ranked.")
+    most: int = Field(default=MOST_KEYPHRASES, ge=1, le=100, description="Keyphrases of an article, at most.")
 
 
 class ReactionSettings(StageSettings):
-    most: int = Field(
-        default=sampling.MOST_REACTIONS, ge=1, le=100, description="Reactions of a post, the most up-voted."
-    )
+    most: int = Field(default=MOST_REACTIONS, ge=1, le=100, description="Reactions of a post, the most up-voted.")
 
 
 def make_corpus(ctx: StageContext) -> StageResult:
@@ -89,6 +88,8 @@ def _corpus_posts(ctx: StageContext, languages: dict[str, tuple[int, str, float]
 
 
 def find_keyphrases(ctx: StageContext) -> StageResult:
+    from protocols.care.keyphrases import keyphrases
+
     wanted = {item.content["article"] for item in ctx.items("corpus")}
 
     def found() -> Iterator[Made]:
@@ -110,6 +111,8 @@ def find_keyphrases(ctx: StageContext) -> StageResult:
 
 
 def find_reactions(ctx: StageContext) -> StageResult:
+    from protocols.care.reactions import choose_reactions
+
     posts = {item.external_id: item.content for item in ctx.items("corpus")}
     elsewhere = 0
 
@@ -141,15 +144,6 @@ def find_reactions(ctx: StageContext) -> StageResult:
     dataset = ctx.make_dataset(made())
     why = ({"to a post that is not in the corpus": elsewhere} if elsewhere else {}) | chosen.why
     return StageResult({"dataset": dataset.slug}, len(chosen.ranks) + sum(why.values()), len(chosen.ranks), why)
-
-
-def posts_frame(ctx: StageContext, code: str) -> pd.DataFrame:
-    """The posts of a stage's dataset as protocols.care.sampling takes them."""
-    rows = [
-        (item.external_id, item.content["community"], item.content["month"], item.content["article"])
-        for item in ctx.items(code)
-    ]
-    return pd.DataFrame(rows, columns=["post", "community", "month", "article"])
 
 
 def _counted(why: Counter[str]) -> str:

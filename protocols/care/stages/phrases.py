@@ -3,11 +3,10 @@
 from collections import Counter
 from collections.abc import Iterator
 
-import pandas as pd
 from pydantic import Field
 
 from materials.models import Dataset, Item
-from protocols.care.salience import most_salient
+from protocols.care.published import MOST_SALIENT
 from protocols.care.stages.deciding import NOT_DECIDED, ask_people, collected, decisions, outcome
 from protocols.care.stages.lineage import of
 from protocols.context import Made, StageContext
@@ -21,13 +20,17 @@ LESS_SALIENT = "less salient"
 
 
 class SalienceSettings(StageSettings):
-    most: int = Field(default=300, ge=1, description="Keyphrases that are shown to a person, the most salient.")
+    most: int = Field(default=MOST_SALIENT, ge=1, description="Keyphrases that go on to the review, at most.")
     alpha: float = Field(default=1, ge=0, le=10, description="Power of the logarithm of the number of posts.")
     beta: float = Field(default=1, ge=0, le=10, description="Power of the share of communities.")
 
 
 def find_salient(ctx: StageContext) -> StageResult:
     """Cells of the count matrix: posts of the community whose article has the keyphrase among its own."""
+    import pandas as pd
+
+    from protocols.care.salience import most_salient
+
     phrases = {item.external_id: item.content["keyphrases"] for item in ctx.items("keyphrases")}
     pool = [item.external_id for item in ctx.items("communities")]
     counts: Counter[tuple[str, str]] = Counter()

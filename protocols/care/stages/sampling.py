@@ -6,8 +6,6 @@ from typing import Any
 from pydantic import Field
 
 from materials.models import Item
-from protocols.care.sampling import quarter_cells, sample_posts
-from protocols.care.stages.corpus import posts_frame
 from protocols.care.stages.in_step import refuse_stale
 from protocols.care.stages.lineage import of
 from protocols.context import Made, StageContext
@@ -30,6 +28,9 @@ class SampleSettings(StageSettings):
 
 
 def draw(ctx: StageContext) -> StageResult:
+    from protocols.care.sampling import quarter_cells, sample_posts
+    from protocols.care.stages.frames import posts_frame
+
     refuse_stale(ctx)
     frame = posts_frame(ctx, "news")
     drawn = set(sample_posts(frame, seed=ctx.settings.seed)["post"])
