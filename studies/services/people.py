@@ -12,6 +12,7 @@ from projects.models import User
 from projects.services import audit
 from studies.models import ForgottenPerson, PlatformIdentity, PlatformSubmission, Screen, Session, Study
 from studies.services.entry import person_digest
+from studies.services.publishing import close_study
 
 DELETED, IDS_DELETED = "participant deleted", "platform ids deleted"  # in the audit log
 
@@ -85,7 +86,8 @@ def set_retention(*, study: Study, until: date | None, by: User | None) -> None:
 def delete_expired_ids(today: date) -> int:
     """Delete the platform ids of studies whose day has come; how many people's.
 
-    How submissions stood stays, because filters use it, with nothing left by which anybody could be found again.
+    How submissions stood stays, because filters use it, with nothing left by which anybody could be found again. An
+    open study is closed: who came before could enter a second time.
     """
     expired = PlatformIdentity.objects.filter(study__retain_until__lte=today).exclude(participant_encrypted="")
     return sum(_delete_ids(study) for study in Study.objects.filter(pk__in=expired.values("study")))
@@ -93,6 +95,7 @@ def delete_expired_ids(today: date) -> int:
 
 @transaction.atomic
 def _delete_ids(study: Study) -> int:
+    close_study(study=study, by=None)
     # In the order in which the platform's news and who deletes a person come to them, or they could deadlock.
     submissions = list(PlatformSubmission.objects.select_for_update(of=("self",)).filter(identity__study=study))
     sessions = list(Session.objects.select_for_update(of=("self",)).filter(study=study))

@@ -55,6 +55,18 @@ def test_somebody_whom_only_the_platform_knows_can_be_deleted(two):
     assert (deleted.session, deleted.screens, deleted.platform_ids) == (None, 0, 2)
 
 
+def test_a_study_whose_ids_are_deleted_lets_nobody_in_a_second_time_and_those_who_began_finish(study):
+    person = Participant(study, pid="back")
+    page = person.go_to("item")
+    Study.objects.update(retain_until=date(2026, 12, 24))
+    assert delete_expired_ids(date(2026, 12, 24)) == 1
+    assert "This study is closed" in Participant(study, pid="back").enter().heading
+    assert Session.objects.count() == 1
+    person.send(person.right_answers(), page)
+    person.go_to("")
+    assert person.page.code == "DONE42"
+
+
 def test_platform_ids_go_on_their_day_and_filters_see_the_same(two, researcher, client_as):
     url = f"/p/{two.project.slug}/studies/{two.pk}/retention/"
     client_as(researcher).post(url, {"retain_until": "2026-12-24"})
