@@ -17,6 +17,7 @@ SHOWN = 20
 def compare_again(folder: Path) -> int:
     """Print how many numbers and words agree with the stored ones and which do not; 1 where any differ, otherwise 0."""
     facts = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    print(f"The report was made by Concord {facts['code_version']}; another version may not agree with it.")
     stored = json.loads((folder / "sections.json").read_text(encoding="utf-8"))
     data = read_frames({file.name: file.read_text(encoding="utf-8") for file in (folder / "data").iterdir()})
     parameters = _named(facts["parameters_class"]).parse(facts["parameters"])
