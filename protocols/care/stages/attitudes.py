@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from annotation.models import Decision
 from materials.models import Dataset
 from projects.services import audit
 from protocols.asking import Asked, PromptFiles, answers, plan_asking, start_asking
@@ -11,7 +12,7 @@ from protocols.care.stages.lineage import of
 from protocols.care.tones import ATTITUDE_TEXTS, SHIPPED, ToneListError, attitude_question, read_tones
 from protocols.context import Made, StageContext
 from protocols.files import open_given
-from protocols.labelling import given_labels
+from protocols.labelling import given_labels, label_projects
 from protocols.stages import EndpointName, Plan, Stage, StageError, StageResult, StageSettings
 
 PROPOSAL = PromptFiles(FOLDER, "attitude_proposal")
@@ -130,19 +131,25 @@ def ask_for_attitudes(ctx: StageContext) -> StageResult:
 
 
 def locked_attitudes(ctx: StageContext, dataset: Dataset) -> StageResult:
-    """The mapping, which holds from now on. Raises StageError as long as a tone is split or without a vote."""
-    known = decisions(ctx, ctx.stage.code)
+    """The mapping, which holds from now on.
+
+    Raises StageError as long as a tone is split or lacks votes, unless an adjudicator has settled it.
+    """
+    code, rules = ctx.stage.code, ctx.settings
+    known = decisions(ctx, code)
+    votes: dict[str, list[str]] = {}
+    for given in given_labels(ctx, code):
+        votes.setdefault(given.item[0], []).append(given.value)
+    adjudicated = Decision.objects.filter(label_project__in=label_projects(ctx, code))
+    settled = set(adjudicated.values_list("item__external_id", flat=True))
+    settled |= {tone for tone, given in votes.items() if len(given) >= rules.votes and "attitude" in known[tone]}
     items = list(dataset.items.order_by("position", "pk"))
-    open_tones = [item.content["tone"] for item in items if "attitude" not in known.get(item.external_id, {})]
+    open_tones = [item.content["tone"] for item in items if item.external_id not in settled]
     if open_tones:
         raise StageError(
-            f"{len(open_tones)} tones have no attitude yet: {', '.join(open_tones[:NAMED])}. Vote on those without a "
-            "vote, and settle those on which votes are split under Adjudication."
+            f"Tones without an attitude: {len(open_tones)} ({', '.join(open_tones[:NAMED])}). Each needs {rules.votes} "
+            "votes that are not split; split ones are settled under Adjudication."
         )
-    votes: dict[str, list[str]] = {}
-    for given in given_labels(ctx, ctx.stage.code):
-        if given.question == "attitude":
-            votes.setdefault(given.item[0], []).append(given.value)
     made = []
     for item in items:
         content = {
