@@ -3,12 +3,13 @@
 import pytest
 
 from materials.question_examples import EXAMPLES
+from materials.questions import KINDS
 from studies.design import Factor
 from studies.design_offers import ATTENTION, COMPREHENSION, FACTORS, FILTER_OFFERS, PEOPLE
 from studies.design_rows import FactorRow, FilterRow
 from studies.draft_form import DraftForm
 from studies.question_lines import read_close, write_close
-from studies.question_rows import CheckRow, QuestionRow
+from studies.question_rows import KIND_NAMES, CheckRow, QuestionRow
 from studies.rows import MOST, posted, with_change
 
 UNLIKE_LINES = {
@@ -56,6 +57,10 @@ def test_an_entry_that_is_posted_as_it_was_shown_is_the_same(row, entry):
     before, after = (value.get("question", value) for value in (entry, again))
     model = row.models[before["kind"]] if "kind" in before else Factor
     assert model.model_validate(after) == model.model_validate(before)
+
+
+def test_each_kind_of_question_has_a_name_in_the_form():
+    assert set(KIND_NAMES) == set(KINDS) - {"pairwise", "span"}  # those are about texts of an item
 
 
 def names(data):
