@@ -1,12 +1,14 @@
 """The stages of a protocol: run, stale, run again, collected, and what the page says of them."""
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation.models import LabelProject
 from annotation.services import claim_next, submit
@@ -130,6 +132,9 @@ def test_what_a_killed_worker_left_is_done_by_the_sweep_once(run: ProtocolRun):
     waiting = run_stage(run=run, code="read", by=None)
     assert waiting.status == "pending"
     sweep()
+    assert not Dataset.objects.exists()  # whoever was asked may be about to begin
+    StageRun.objects.update(started_at=timezone.now() - timedelta(minutes=1))
+    sweep()
     perform(waiting.pk)
     assert Dataset.objects.count() == 1
     assert StageRun.objects.get().status == "done"
@@ -151,7 +156,7 @@ def test_the_page_sets_and_runs_and_says_what_is_stale(
     assert client.get(page, headers={"HX-Request": "true"}, query_params={"stage": "keep"}).status_code == 286
     client.post(f"{page}files/lines/", {"file": SimpleUploadedFile("mine.txt", b"first line")})
     client.post(f"{page}read/run/")
-    sweep()
+    perform(run.stage_runs.get(status="pending").pk)
     assert ">Stale<" in client.get(page).content.decode()
     assert "Run again" not in client_as(viewer).get(page).content.decode()
 
