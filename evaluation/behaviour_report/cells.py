@@ -49,6 +49,11 @@ class Cells:
         column = self.columns[name]
         return column.codes if column.owner == "cell" else column.codes[self.owners[column.owner]]
 
+    def levels(self, name: str) -> list[Any]:
+        """The column's labels that any cell has, in order."""
+        labels = self.columns[name].labels
+        return [labels[code] for code in np.flatnonzero(np.bincount(self.codes(name)))]
+
 
 def counted(cells: Cells, by: Sequence[str]) -> pd.DataFrame:
     """The counts frame of `evaluation.metrics.behaviour`: a row for each combination of levels there is, in order."""

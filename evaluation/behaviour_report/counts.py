@@ -42,8 +42,8 @@ def _flips(cells: Cells, parameters: BehaviourParameters) -> pd.DataFrame:
     """Decisions about the same cases at the baseline of a factor (`left`) and at each other level of it (`right`)."""
     found = []
     for factor in parameters.factors:
-        levels = cells.columns[factor.name].labels
-        baseline = factor.baseline or levels[0]
+        levels = cells.levels(factor.name)
+        baseline = factor.baseline or next(iter(levels), "")
         others = [name for name in parameters.factor_names if name != factor.name]
         for level in levels:
             if level != baseline:

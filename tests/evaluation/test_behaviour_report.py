@@ -203,6 +203,7 @@ def test_counts_in_sql_are_those_of_pandas(behaving: Paired, parameters: Behavio
     answers = pd.DataFrame(list(standing.values_list(*columns.values())), columns=list(columns))
     answers = answers.assign(n_culture=answers.pop("value") == C, n_rows=1)
     frames = read_frames(behaving.project, parameters)
+    assert set(frames["flips"]["baseline"]) == {"C1"}  # other conditions have no such factor
     for frame, level in (("by_configuration", "cond_config"), ("map_0", "item_region")):
         ours = frames[frame].assign(
             **{name: frames[frame][name] * frames[frame]["units"] for name in ("n_rows", "n_culture")}
