@@ -8,7 +8,7 @@ PROMPTS = Path(__file__).parent / "prompts"
 STYLES = ("current_compact_json", "survey_form", "natural_paragraph", "delimited_metadata", "minimal_direct")
 
 
-def _text(code: str, text: str, most: int = 600) -> QuestionData:
+def _text(code: str, text: str, most: int = 400) -> QuestionData:
     return {"kind": "text", "code": code, "text": text, "max_length": most}
 
 
@@ -37,11 +37,11 @@ EXPECTATION: list[QuestionData] = [
 PREFERENCE: list[QuestionData] = [
     _text("personal_preference", "The preference with its motive, in one sentence about the actor."),
     _text("motivation", "The motive in one to three words.", 80),
-    _text("option_culture", "The action that follows the expectation, as a short imperative.", 200),
-    _text("option_preference", "The action that follows the preference, as a short imperative.", 200),
+    _text("option_culture", "The action that follows the expectation, as a short imperative.", 160),
+    _text("option_preference", "The action that follows the preference, as a short imperative.", 160),
 ]
 REWRITE: list[QuestionData] = [
-    _text("situation", "The situation, in two or three sentences.", 1000),
+    _text("situation", "The situation, in two or three sentences.", 800),
     _text("actor_role", "The role of the one who acts, in one to three words, such as guest.", 60),
     _text("receiver_role", "The role of the other person, in one to three words, such as host.", 60),
 ]

@@ -10,7 +10,7 @@ from protocols.asking import Asked, answers, plan_asking, start_asking
 from protocols.context import Made, StageContext
 from protocols.pact.checks import faults, typed
 from protocols.pact.model_questions import EXPECTATION, PREFERENCE, REWRITE
-from protocols.pact.stages.common import NO_ANSWER, Asking, answered_dataset, asked_about, counted, prompt
+from protocols.pact.stages.common import NO_ANSWER, Writing, answered_dataset, asked_about, counted, prompt
 from protocols.stages import Plan, Stage, StageResult, StageSettings
 
 # What is expected
@@ -21,10 +21,6 @@ def _expectation(ctx: StageContext) -> Asked:
 
 
 # What somebody prefers
-
-
-class Preferring(Asking):
-    temperature: float = Field(0.7, ge=0, le=2, description="Higher values make preferences more varied.")
 
 
 def _preferences(ctx: StageContext, dataset: Any) -> list[Asked]:
@@ -127,7 +123,7 @@ STAGES = (
         "the story breaks the rule, the model is told so.",
         kind="job",
         needs=("filter_check",),
-        settings=Asking,
+        settings=Writing,
         prompts=prompt("expectation").paths,
         plan=lambda ctx: plan_asking(ctx, _expectation(ctx)),
         run=lambda ctx: StageResult({"job": start_asking(ctx, _expectation(ctx))}, done=False),
@@ -140,7 +136,7 @@ STAGES = (
         "take turns within each country.",
         kind="job",
         needs=("expectation",),
-        settings=Preferring,
+        settings=Writing,
         prompts=(*prompt("preference_normad").paths, *prompt("preference_cultureatlas").paths),
         plan=plan_preferences,
         run=start_preferences,
@@ -152,7 +148,7 @@ STAGES = (
         says="The situation told neutrally, so that both actions are open.",
         kind="job",
         needs=("preference",),
-        settings=Asking,
+        settings=Writing,
         prompts=prompt("rewrite").paths,
         plan=lambda ctx: plan_asking(ctx, _rewrite(ctx)),
         run=lambda ctx: StageResult({"job": start_asking(ctx, _rewrite(ctx))}, done=False),

@@ -23,6 +23,10 @@ class Asking(StageSettings):
         return {"temperature": self.temperature, "max_tokens": self.max_tokens}
 
 
+class Writing(Asking):
+    temperature: float = Field(0.7, ge=0, le=2, description="Higher values make texts more varied.")
+
+
 def prompt(name: str) -> PromptFiles:
     return PromptFiles(PROMPTS, name)
 
