@@ -52,7 +52,7 @@ class Cells:
     def levels(self, name: str) -> list[Any]:
         """The column's labels that any cell has, in order."""
         labels = self.columns[name].labels
-        return [labels[code] for code in np.flatnonzero(np.bincount(self.codes(name)))]
+        return [labels[code] for code in np.flatnonzero(np.bincount(self.codes(name))).tolist()]
 
 
 def counted(cells: Cells, by: Sequence[str]) -> pd.DataFrame:
