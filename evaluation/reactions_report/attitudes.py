@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evaluation.figures import Mark
+from evaluation.marks import Mark
 from evaluation.metrics.attitude_deltas import error_tests
 from evaluation.metrics.attitudes import attitude_correlation, attitude_mean_error, attitude_rmse, attitude_shares
 from evaluation.metrics.delta_resampling import delta_intervals, swap_tests
@@ -58,7 +58,9 @@ def attitudes(reactions: Reactions) -> Section | None:
     ]
     if deltas:
         caption = f"{parameters.informed} less {parameters.blind}, on posts that were simulated both ways."
-        tables.append(Table("attitude_deltas", "What telling the community changes", caption, DELTAS, deltas))
+        tables.append(
+            Table("attitude_deltas", "What telling the community changes in attitudes", caption, DELTAS, deltas)
+        )
     return Section(
         code="attitudes",
         title="Attitudes",

@@ -64,7 +64,7 @@ def tones(reactions: Reactions) -> Section | None:
     tables = [Table("tones", "Tones of simulated reactions", "By what the model was told.", LEVELS, tuple(levels))]
     if deltas := tuple(row for model in reactions.models for row in _deltas(reactions, model)):
         caption = f"{parameters.informed} less {parameters.blind}, on posts that were simulated both ways."
-        tables.append(Table("tone_deltas", "What telling the community changes", caption, DELTAS, deltas))
+        tables.append(Table("tone_deltas", "What telling the community changes in tones", caption, DELTAS, deltas))
     return Section(
         code="tones",
         title="Tones",
