@@ -55,6 +55,7 @@ class Behaviour(StageSettings):
     endpoints: EndpointNames = Field((), description="The models that are asked; none for the first of the project.")
     configs: tuple[Literal["C1", "C2", "C3"], ...] = Field(
         ("C1", "C2", "C3"),
+        title="Configurations",
         min_length=1,
         description="Who holds the preference: C1 the actor, C2 the receiver, C3 both.",
     )
