@@ -106,7 +106,7 @@ def parameters(report: Report) -> list[tuple[str, str]]:
 
 def _words(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name} {_words(own)}" for name, own in value.items() if own)
+        return ", ".join(f"{name} {_words(own)}" for name, own in value.items() if own not in ("", [], {}))
     if isinstance(value, list):
         nested = any(isinstance(own, dict | list) for own in value)
         return ("; " if nested else ", ").join(map(_words, value))
