@@ -178,9 +178,8 @@ def _claim(confirmed: QuerySet[PlatformAction], n: int) -> list[PlatformAction]:
     with transaction.atomic():
         taken = list(confirmed.select_for_update(of=("self",), skip_locked=True).order_by("pk")[:n])
         _mark(taken, Status.SENDING, problem="", sent_at=timezone.now())
-    return list(
-        PlatformAction.objects.filter(pk__in=[action.pk for action in taken]).select_related("submission", "study")
-    )
+    claimed = PlatformAction.objects.filter(pk__in=[action.pk for action in taken])
+    return list(claimed.select_related("submission", "study").order_by("pk"))
 
 
 def _mark(actions: Iterable[PlatformAction], status: PlatformAction.Status, **changes: Any) -> None:
