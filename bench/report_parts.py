@@ -25,11 +25,11 @@ from evaluation.models import Report
 from evaluation.services import create_report
 from projects.models import Membership, Project, Role, User
 
-FULL, QUICK = Size(scenarios=6_640), Size(scenarios=320)  # 318,720 and 15,360 items
-SMALL, QUICK_SMALL = Size(scenarios=600), Size(scenarios=80)
+FULL, QUICK = Size(scenarios=6_640), Size(scenarios=240)  # 318,720 and 11,520 items
+SMALL, QUICK_SMALL = Size(scenarios=600), Size(scenarios=60)
 TIMES = 4
 MOST_SECONDS, MOST_MIB = 60.0, 1536.0
-MOST_GROWTH = 1.15  # of the worker's processor time, with four times the answers
+MOST_GROWTH = 1.25  # of the worker's processor time, with four times the answers
 BUILD_SECONDS = 900.0
 
 
