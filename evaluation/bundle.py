@@ -6,9 +6,9 @@ import zipfile
 from io import BytesIO
 from pathlib import Path
 
-from evaluation.kept_frames import zipped
 from evaluation.kinds import KINDS
 from evaluation.models import Report
+from evaluation.zips import zipped
 
 _FILES = Path(__file__).resolve().parent / "bundled"
 

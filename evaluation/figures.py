@@ -6,15 +6,14 @@ needed; sizes suit a phone. A figure is as wide as its container; for paper `fig
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import altair as alt
 
-Mark = Literal["human", "simulated", "model", "demo-model"]
+from evaluation.marks import MARKS
 
 WARM, COOL, QUIET, INK = "#c4581c", "#4d74d0", "#868177", "#1d1c1a"
 WARM_SHADES, COOL_SHADES = ("#fbeee6", "#8f3d0e"), ("#ebf0fb", "#27458f")
-MARKS: tuple[Mark, ...] = ("human", "simulated", "model", "demo-model")
 HUE = alt.Scale(domain=MARKS, range=[WARM, WARM, COOL, COOL])
 FILL = alt.Scale(domain=MARKS, range=[WARM, "transparent", COOL, "transparent"])
 

@@ -14,8 +14,9 @@ from typing import Any, Literal
 import pandas as pd
 from pandas.api import types
 
+from evaluation.zips import zipped
+
 Type = Literal["text", "whole", "fraction", "truth"]
-_DAWN = (1980, 1, 1, 0, 0, 0)  # of zip files
 _TO_ESCAPE = ("=", "+", "-", "@", "\t", "\r", "'")
 _READ: Mapping[Type, "Callable[[pd.Series[Any]], pd.Series[Any]]"] = {
     "text": lambda texts: texts.map(_unescaped).astype("str"),
@@ -52,15 +53,6 @@ def read_frames(files: Mapping[str, str]) -> dict[str, pd.DataFrame]:
         texts = pd.read_csv(io.StringIO(files[f"{name}.csv"]), dtype="str", keep_default_na=False, na_filter=False)
         frames[name] = pd.DataFrame({column: _READ[type](texts[column]) for column, type in columns.items()})
     return frames
-
-
-def zipped(files: Mapping[str, str | bytes]) -> bytes:
-    """A zip file with these texts or bytes, in their order and without a date: equal files give equal bytes."""
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as file:
-        for name, text in files.items():
-            file.writestr(zipfile.ZipInfo(name, _DAWN), text, zipfile.ZIP_DEFLATED)
-    return content.getvalue()
 
 
 def _csv(frame: pd.DataFrame, columns: Mapping[str, Type]) -> str:

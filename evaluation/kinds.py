@@ -53,7 +53,7 @@ _ALL = (
         form="evaluation.forms_alignment.AlignmentForm",
         check=check_alignment,
         read="evaluation.frames.read_frames",
-        sections="evaluation.sections.alignment_sections",
+        sections="evaluation.sections.in_order.alignment_sections",
     ),
     Kind(
         code="behaviour",

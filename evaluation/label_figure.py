@@ -5,7 +5,8 @@ from typing import Any
 
 from annotation.models import LabelProject
 from annotation.querysets import simulated_annotators
-from evaluation.figures import Mark, interval_dots
+from evaluation.figures import interval_dots
+from evaluation.marks import Mark
 from evaluation.sections.shape import Figure, two_decimals
 
 SHOWN = {

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from evaluation.behaviour_report.cells import COUNTS, CULTURE, PREFERENCE
 from evaluation.behaviour_report.parameters import MODEL, BehaviourParameters
-from evaluation.figures import Mark
+from evaluation.marks import Mark
 from evaluation.metrics.rates import pooled_culture_rate
 from evaluation.metrics.result import Estimate
 from evaluation.sections.answerers import Answerers

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evaluation.figures import Mark
 from evaluation.judging_report.parameters import JudgingParameters
+from evaluation.marks import Mark
 from evaluation.metrics.labels import majority_labels
 from evaluation.metrics.ratings import ratings_matrix
 from evaluation.metrics.votes import majority_votes

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from evaluation.figures import Mark
 from evaluation.judging_report.figures import bars_from_half
 from evaluation.judging_report.judgments import Judging, positions
+from evaluation.marks import Mark
 from evaluation.metrics.preference import first_position_rate, position_bias, swap_consistency
 from evaluation.metrics.rates import choice_rate
 from evaluation.metrics.result import Estimate

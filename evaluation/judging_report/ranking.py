@@ -6,8 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from evaluation.figures import COOL_SHADES, WARM_SHADES, Mark, heat_map
+from evaluation.figures import COOL_SHADES, WARM_SHADES, heat_map
 from evaluation.judging_report.judgments import Judging, battles, battles_of_people
+from evaluation.marks import Mark
 from evaluation.metrics.ranking import (
     bradley_terry,
     mean_win_rates,

@@ -6,7 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from evaluation.figures import Mark, dot_panels
+from evaluation.figures import dot_panels
+from evaluation.marks import Mark
 from evaluation.metrics.alignment import alignment_summary
 from evaluation.metrics.ceiling import split_half_ceiling
 from evaluation.metrics.result import Estimate

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 import pandas as pd
 
-from evaluation.figures import Mark
+from evaluation.marks import Mark
 
 
 class Asked(Protocol):

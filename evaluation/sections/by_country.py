@@ -6,7 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from evaluation.figures import Mark, rate_bars
+from evaluation.figures import rate_bars
+from evaluation.marks import Mark
 from evaluation.metrics.rates import pooled_culture_rate
 from evaluation.metrics.result import Estimate
 from evaluation.sections.comparison import Comparison

@@ -7,7 +7,7 @@ from typing import Literal
 
 import pandas as pd
 
-from evaluation.figures import Mark
+from evaluation.marks import Mark
 from evaluation.parameters import AlignmentParameters
 from evaluation.sections.answerers import Answerers, label_among
 

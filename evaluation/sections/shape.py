@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from evaluation.figures import Mark
+from evaluation.marks import Mark
 from evaluation.metrics.result import Estimate
 
 Cell = str | int | float | None | dict[str, Any]

@@ -58,6 +58,13 @@ def test_embedded_services_are_never_imported() -> None:
     assert "config.embedded" not in result.stdout
 
 
+def test_what_computes_reports_is_not_held_by_every_web_process() -> None:
+    heavy = "('pandas', 'scipy', 'statsmodels', 'altair', 'evalica')"
+    code = f"import sys, django; django.setup(); import config.urls; print([m for m in {heavy} if m in sys.modules])"
+    result = _python(code, COMPLETE)
+    assert (result.stdout, result.returncode) == ("[]\n", 0), result.stderr
+
+
 def test_manage_says_the_fault_in_one_line() -> None:
     env = {"PATH": os.environ["PATH"], "DJANGO_SETTINGS_MODULE": "config.settings.prod"}
     command = [sys.executable, str(ROOT / "manage.py"), "check"]
