@@ -22,7 +22,7 @@ def test_each_section_is_counted_when_it_begins(
         if len(seen) == 3:
             raise ZeroDivisionError
 
-    monkeypatch.setattr("evaluation.sections.alignment_sections", lambda data, parameters: [section] * 3)
+    monkeypatch.setattr("evaluation.sections.in_order.alignment_sections", lambda data, parameters: [section] * 3)
     report = create_report(
         project=answered.project, title="r", kind="alignment", parameters=parameters, created_by=None
     )
