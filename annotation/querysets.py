@@ -42,8 +42,9 @@ class LabelProjectQuerySet(models.QuerySet["LabelProject"]):
 
 
 def simulated_annotators(project_id: int) -> list[int]:
-    """Primary keys of the users in whose place a bot answered in this project."""
-    keys = Respondent.objects.filter(project=project_id, kind=RespondentKind.ANNOTATOR, simulated=True)
+    """Primary keys of the users in whose place a bot answered in this project; imported annotators are no users."""
+    bots = Respondent.objects.filter(project=project_id, kind=RespondentKind.ANNOTATOR, simulated=True)
+    keys = bots.filter(key__regex=r"^annotator:\d+$")
     return [int(key.removeprefix("annotator:")) for key in keys.values_list("key", flat=True)]
 
 

@@ -9,6 +9,8 @@ from annotation.models import LabelMember
 from annotation.overview import box
 from annotation.progress import progress_of
 from annotation.services import NewKnown, add_flag, add_known_answers, claim_next, invalidate, skip, submit
+from responses.models import RespondentKind
+from responses.services import get_respondent
 from tests.annotation.conftest import answers
 
 MULTI = [
@@ -171,5 +173,8 @@ def test_answers_of_bots_carry_a_badge_everywhere(make_label_project, annotator,
     ]
     assert not any("badge-simulated" in client.get(page).content.decode() for page in pages)
     submit(claim_next(label_project, annotator), annotator, answers(), simulated=True)
+    get_respondent(  # one who came with an import, and is no user here
+        project=label_project.project, kind=RespondentKind.ANNOTATOR, key="panda:1", attributes={}, simulated=True
+    )
     cache.clear()
     assert all("badge-simulated" in client.get(page).content.decode() for page in pages)
