@@ -109,11 +109,8 @@ def perform(stage_run_id: int) -> None:
     try:
         with transaction.atomic():
             result = stage_run.stage.run(stage_context(stage_run.run, stage_run.code, current=stage_run))
-    except StageError as error:
-        _fail(stage_run, str(error))
-    except Exception:
-        logger.exception("stage %s of protocol run %s", stage_run.code, stage_run.run_id)
-        _fail(stage_run, FAULT)
+    except Exception as error:  # noqa: BLE001 - it is logged there
+        _fail(stage_run, _problem(error, stage_run.run, stage_run.code))
     else:
         _settle(stage_run, result)
 
@@ -130,9 +127,10 @@ def collect_stage(*, run: ProtocolRun, code: str, by: User | None, partial: bool
         raise StageError(f'"{stage.title}" is not through yet; wait, or go on with what is there.')
     try:
         return _collect(run, stage, by)
-    except StageError as error:
-        under_way.update(problem=str(error))
-        raise
+    except Exception as error:
+        problem = _problem(error, run, code)
+        under_way.update(problem=problem)
+        raise StageError(problem) from error
 
 
 @transaction.atomic
@@ -182,6 +180,14 @@ def _settle(stage_run: StageRun, result: StageResult) -> None:
 def _fail(stage_run: StageRun, problem: str) -> None:
     stage_run.status, stage_run.problem, stage_run.finished_at = Status.FAILED, problem, timezone.now()
     stage_run.save()
+
+
+def _problem(error: Exception, run: ProtocolRun, code: str) -> str:
+    """What to say of it; a fault in the program goes to the log. The database takes no NUL, which a file may hold."""
+    if isinstance(error, StageError):
+        return str(error).replace("\0", "�")
+    logger.error("stage %s of protocol run %s", code, run.pk, exc_info=error)
+    return FAULT
 
 
 def _words(error: ValidationError) -> str:

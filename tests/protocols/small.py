@@ -26,8 +26,8 @@ class Least(StageSettings):
 def read(ctx: StageContext) -> StageResult:
     with open_given(ctx.files["lines"]) as file:
         lines = file.read().decode().splitlines()
-    if "fault" in lines:
-        raise StageError("Line 1 is a fault; mend the file.")
+    if lines[0].startswith("fault"):
+        raise StageError(f"Line 1 is a {lines[0]}; mend the file.")
     made = ctx.make_dataset(Made(f"line-{n}", {"text": line}, {"line": n}) for n, line in enumerate(lines, start=1))
     return StageResult({"dataset": made.slug}, len(lines), len(lines))
 

@@ -16,7 +16,7 @@ from materials.models import Dataset, Item
 from projects.models import Project, User
 from protocols import catalogue
 from protocols.models import ProtocolRun, StageRun
-from protocols.services import collect_stage, give_file, perform, run_stage, set_settings, start_protocol
+from protocols.services import FAULT, collect_stage, give_file, perform, run_stage, set_settings, start_protocol
 from protocols.stages import StageError
 from protocols.states import stage_states
 from protocols.tasks import sweep
@@ -115,9 +115,9 @@ def test_what_cannot_be_collected_can_be_run_again(run: ProtocolRun):
 
 
 def test_a_fault_leaves_nothing_but_its_sentence(run: ProtocolRun):
-    give_file(run=run, source="lines", file_name="mine.txt", chunks=[b"fault"], by=None)
+    give_file(run=run, source="lines", file_name="mine.txt", chunks=[b"fault\0"], by=None)
     failed = do(run, "read")
-    assert (failed.status, failed.problem) == ("failed", "Line 1 is a fault; mend the file.")
+    assert (failed.status, failed.problem) == ("failed", "Line 1 is a fault�; mend the file.")
     assert not Dataset.objects.exists()
     with pytest.raises(StageError, match="There is no setting"):
         set_settings(run=run, code="read", values={"colour": 1}, by=None)
@@ -138,6 +138,18 @@ def test_what_a_killed_worker_left_is_done_by_the_sweep_once(run: ProtocolRun):
     perform(waiting.pk)
     assert Dataset.objects.count() == 1
     assert StageRun.objects.get().status == "done"
+
+
+def test_a_fault_in_collecting_one_stage_keeps_the_sweep_from_no_other(run: ProtocolRun):
+    other = start_protocol(project=run.project, name="small", by=None)
+    for one in (run, other):
+        do(one, "read", "keep", "label")
+    StageRun.objects.filter(code="label").update(outputs={})  # nobody is at work any more
+    run.stage_runs.filter(code="keep").update(outputs={"dataset": "gone"})
+    sweep()
+    assert [(one.status, one.problem) for one in StageRun.objects.filter(code="label")] == [
+        ("under_way", FAULT), ("done", ""),
+    ]  # fmt: skip
 
 
 def test_the_page_sets_and_runs_and_says_what_is_stale(
