@@ -214,6 +214,7 @@ def test_a_link_shows_strangers_the_masked_report_until_it_is_revoked(
     assert "India,People" not in figure
     assert client.get(f"/shared/{share.key}/report.html").status_code == 200
     assert client.get(f"/shared/{share.key}/bundle.zip").status_code == 404
+    assert client.get("/shared/%00/").status_code == 404
     assert revoke_share(report=report, by=researcher)
     assert client.get(f"/shared/{share.key}/").status_code == 404
     assert client.get(f"/shared/{share.key}/tables/by_country.csv").status_code == 404
