@@ -195,4 +195,4 @@ def _words(error: ValidationError) -> str:
     name = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
         return f"There is no setting {name}; look at the stage's page for those there are."
-    return f"{name}: {first['msg']}."
+    return f"{name}: {first['msg'].removeprefix('Value error, ')}."

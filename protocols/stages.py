@@ -11,13 +11,14 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 if TYPE_CHECKING:
     from protocols.context import StageContext
 
 Kind = Literal["import", "transformation", "job", "labelling", "study", "decision", "report"]
 NOTHING: Mapping[str, Any] = {}
+MOST = 2**31 - 1
 
 
 class StageError(Exception):
@@ -28,6 +29,14 @@ class StageSettings(BaseModel):
     """What a stage leaves to the researcher: each field has a default and a description that the page shows."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @field_validator("*")
+    @classmethod
+    def _fits(cls, value: Any) -> Any:
+        """Seeds and numbers of people, items and calls end where the smallest column that takes one ends."""
+        if isinstance(value, int) and not 0 <= value <= MOST:
+            raise ValueError(f"Give a whole number from 0 to {MOST:,}")
+        return value
 
 
 # Of the project, by name; "" stands for the first one there is.

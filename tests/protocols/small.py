@@ -21,6 +21,7 @@ QUESTION = {
 
 class Least(StageSettings):
     characters: int = Field(default=4, ge=1, le=100, description="Lines with fewer characters are left out.")
+    seed: int = 1
 
 
 def read(ctx: StageContext) -> StageResult:

@@ -123,6 +123,8 @@ def test_a_fault_leaves_nothing_but_its_sentence(run: ProtocolRun):
         set_settings(run=run, code="read", values={"colour": 1}, by=None)
     with pytest.raises(StageError, match="characters: Input should be greater than or equal to 1"):
         set_settings(run=run, code="keep", values={"characters": 0}, by=None)
+    with pytest.raises(StageError, match="seed: Give a whole number from 0 to 2,147,483,647"):
+        set_settings(run=run, code="keep", values={"seed": 2**31}, by=None)
     with pytest.raises(StageError, match="is empty"):
         give_file(run=run, source="lines", file_name="none.txt", chunks=[], by=None)
     assert run.files.count() == 1
