@@ -123,13 +123,15 @@ def collect_stage(*, run: ProtocolRun, code: str, by: User | None, partial: bool
     """
     stage, under_way = run.protocol.stage(code), run.stage_runs.filter(code=code, status=Status.UNDER_WAY)
     found = under_way.first()
-    if found and not partial and not is_over(run.project, found.outputs):
+    over = found is not None and is_over(run.project, found.outputs)
+    if found and not partial and not over:
         raise StageError(f'"{stage.title}" is not through yet; wait, or go on with what is there.')
     try:
         return _collect(run, stage, by)
     except Exception as error:
         problem = _problem(error, run, code)
-        under_way.update(problem=problem)
+        if over:  # who asks too early must not keep the sweep from asking again
+            under_way.update(problem=problem)
         raise StageError(problem) from error
 
 

@@ -114,6 +114,19 @@ def test_what_cannot_be_collected_can_be_run_again(run: ProtocolRun):
     ]  # fmt: skip
 
 
+def test_asking_too_early_leaves_the_stage_to_the_sweep(run: ProtocolRun):
+    do(run, "read", "keep", "label")
+    kept = run.stage_runs.filter(code="keep")
+    outputs = kept.get().outputs
+    kept.update(outputs={"dataset": "gone"})
+    with pytest.raises(StageError, match="fault in the program"):
+        collect_stage(run=run, code="label", by=None, partial=True)
+    kept.update(outputs=outputs)
+    LabelProject.objects.update(status="closed")
+    sweep()
+    assert run.stage_runs.get(code="label").status == "done"
+
+
 def test_a_fault_leaves_nothing_but_its_sentence(run: ProtocolRun):
     give_file(run=run, source="lines", file_name="mine.txt", chunks=[b"fault\0"], by=None)
     failed = do(run, "read")
