@@ -29,6 +29,7 @@ DATABASE = "concord"
 # macOS allows 104 bytes for a socket's path, Linux 108, each with a closing zero.
 LONGEST_SOCKET_FOLDER = 103 - len("/.s.PGSQL.5432")
 START_SECONDS = 60.0
+MODEL_VARIABLES = ("CONCORD_MODEL_BASE_URL", "CONCORD_MODEL_NAME", "CONCORD_MODEL_KEY", "CONCORD_DEMO_MODEL")
 # Durability costs a second per run and protects nothing when the data is thrown away.
 THROW_AWAY = ("fsync=off", "synchronous_commit=off", "full_page_writes=off")
 
@@ -102,7 +103,8 @@ def services_file() -> Path:
 
 
 def load_running_services() -> None:
-    """Put the addresses of the running instance's services into the environment, unless both are set there.
+    """Put the addresses of the running instance's services into the environment, unless both are set there, and those
+    of its embedded model, so that a command can ask it, too.
 
     Raises ImproperlyConfigured when there is no running instance.
     """
@@ -119,6 +121,8 @@ def load_running_services() -> None:
                 f"{' and '.join(missing)} must be set, or start the services with `make demo` in another terminal."
             )
         os.environ[name] = found[name]
+    if "CONCORD_MODEL_BASE_URL" not in os.environ:
+        os.environ |= {name: found[name] for name in MODEL_VARIABLES if name in found}
 
 
 def local_secret(var: Path, name: str) -> str:

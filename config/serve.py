@@ -85,6 +85,7 @@ class Instance:
     def __init__(self, options: argparse.Namespace, var: Path, supervisor: Supervisor) -> None:
         self.options, self.var, self.supervisor = options, var, supervisor
         self.started = time.monotonic()
+        self.has_model = False
         self.environment = os.environ | {"CONCORD_VAR": str(var), "PYTHONUNBUFFERED": "1"}
         self.environment[SERVE_PID] = str(os.getpid())
         if options.host not in EVERYWHERE:  # Django answers only to its own names
@@ -104,6 +105,7 @@ class Instance:
             self._say("bundle that draws figures")
         if model:
             self._use_model(*model)
+        self._write_services()
         self._prepare()
         # The web server loads its pages while the demo project is loaded or found.
         demo = self._manage("Loading the demo project", "load_demo", "--skip-checks") if self.options.demo else None
@@ -138,6 +140,7 @@ class Instance:
             return
         self.supervisor.programs.append(model)  # from now on its end is the end of all
         self.environment |= variables
+        self.has_model = True
         self._say("embedded model")
 
     def _start_services(self) -> None:
@@ -151,8 +154,12 @@ class Instance:
             self.supervisor.services.append(postgres.child)
             self.environment["DATABASE_URL"] = postgres.url
             self._say("PostgreSQL")
-        addresses = {name: self.environment[name] for name in ("DATABASE_URL", "REDIS_URL")} | {"CONCORD_URL": self.url}
-        _write_private(embedded.services_file(), "".join(f"{name}={value}\n" for name, value in addresses.items()))
+
+    def _write_services(self) -> None:
+        """What other commands need to reach this instance's services, the embedded model among them."""
+        names = ["DATABASE_URL", "REDIS_URL", *(embedded.MODEL_VARIABLES if self.has_model else ())]
+        values = {name: self.environment[name] for name in names} | {"CONCORD_URL": self.url}
+        _write_private(embedded.services_file(), "".join(f"{name}={value}\n" for name, value in values.items()))
 
     def _prepare(self) -> None:
         task = self._run("Preparing the database", "-m", "config.prepare", log="prepare")
