@@ -155,15 +155,22 @@ def plan_stage(*, run: ProtocolRun, code: str) -> Plan | None:
 def stage_context(
     run: ProtocolRun, code: str, *, current: StageRun | None = None, by: User | None = None
 ) -> StageContext:
-    """What the stage's functions get: the settings it was run with, or, while it is planned, those there are."""
+    """What the stage's functions get: what it was run with, or, while it is planned, the settings and inputs there are.
+
+    Inputs that were made while models or people were at work wait for the stage's next run.
+    """
     files = given_files(run)
     state = stage_states(run, files)[code]
-    settings = state.stage.settings.model_validate(current.settings) if current else state.settings
+    settings, inputs = state.settings, state.inputs
+    if current:
+        settings = state.stage.settings.model_validate(current.settings)
+        earlier = run.stage_runs.filter(code__in=state.stage.needs, status=Status.DONE, pk__lt=current.pk)
+        inputs = {one.code: one for one in earlier.order_by("pk")}
     return StageContext(
         run=run,
         stage=state.stage,
         settings=settings,
-        inputs=state.inputs,
+        inputs=inputs,
         files=files,
         current=current,
         by=by or (current.by if current else None),

@@ -114,6 +114,16 @@ def test_what_cannot_be_collected_can_be_run_again(run: ProtocolRun):
     ]  # fmt: skip
 
 
+def test_what_people_do_is_counted_for_the_inputs_they_were_asked_about(run: ProtocolRun):
+    do(run, "read", "keep", "label")
+    give_file(run=run, source="lines", file_name="mine.txt", chunks=[b"four\nfive\nseven\neight"], by=None)
+    do(run, "read", "keep")
+    assert collect_stage(run=run, code="label", by=None, partial=True).came == 2
+    assert stale(run) == ["label"]
+    assert do(run, "label").status == "under_way"
+    assert collect_stage(run=run, code="label", by=None, partial=True).came == 4
+
+
 def test_asking_too_early_leaves_the_stage_to_the_sweep(run: ProtocolRun):
     do(run, "read", "keep", "label")
     kept = run.stage_runs.filter(code="keep")
