@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from evaluation.figures import interval_dots
@@ -36,7 +37,8 @@ PARAGRAPHS = (
     "How much of the model is used is estimated: 0 is the plain mean of the people, as with a model that says the same "
     "of every item. “Worth” is how many items people would have to answer for an interval as short without the model.",
     "It cannot show anything about items unlike those that people answered: these have to be a random sample of all. "
-    "Intervals are over items; which people answered is taken as it is.",
+    "Intervals are over items, which people answered is taken as it is, and what would be beyond 0 or 1, where no rate "
+    "can be, is cut there.",
 )
 
 
@@ -96,9 +98,9 @@ def _row(comparison: Comparison, result: Result) -> Row:
             "against": setting.against,
             "labelled": found.people.n,
             "alone": found.n_alone,
-            "people": estimate_cell(found.people),
-            "model_alone": estimate_cell(found.model),
-            "corrected": estimate_cell(found.corrected),
+            "people": estimate_cell(_as_rate(found.people)),
+            "model_alone": estimate_cell(_as_rate(found.model)),
+            "corrected": estimate_cell(_as_rate(found.corrected)),
             "power": estimate_cell(power),
             "worth": estimate_cell(Estimate(found.worth, found.corrected.n)),
         },
@@ -133,7 +135,7 @@ def _figure(comparison: Comparison, results: Sequence[Result]) -> Figure | None:
 def _dots(comparison: Comparison, result: Result) -> Iterator[dict[str, Any]]:
     setting, people = result.setting, comparison.who.people_mark
     for way in ("people", "model", "corrected"):
-        estimate: Estimate = getattr(result.found, way)
+        estimate = _as_rate(getattr(result.found, way))
         yield {
             "who": comparison.line(setting),
             "question": way,
@@ -143,3 +145,9 @@ def _dots(comparison: Comparison, result: Result) -> Iterator[dict[str, Any]]:
             "people": comparison.n_people(setting.countries),
             **comparison.who.marked(*comparison.who.people_marks, setting.mark),
         }
+
+
+def _as_rate(estimate: Estimate) -> Estimate:
+    """The estimate and its interval cut to [0, 1], where the rate lies."""
+    value, low, high = (float(np.clip(end, 0, 1)) for end in (estimate.value, estimate.low, estimate.high))
+    return replace(estimate, value=value, low=low, high=high)

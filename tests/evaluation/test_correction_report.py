@@ -24,6 +24,7 @@ def test_rates_over_all_items_are_those_of_the_hand(answered: Paired, parameters
     assert (cells["labelled"], cells["alone"]) == (2, 2)
     assert cells["people"]["value"] == pytest.approx(1 / 2)
     assert cells["model_alone"]["value"] == pytest.approx(1 / 4)
+    assert cells["model_alone"]["low"] == 0  # 1/4 - 1.96 x 1/4, cut where no rate can be
     assert cells["power"]["value"] == pytest.approx((1 / 6) / (2 * 1 / 4))
     assert cells["corrected"]["value"] == pytest.approx(1 / 2 - 1 / 2 / 3)
     assert {figure["code"] for figure in found.sections[1]["figures"]} == {"correction_personal", "correction_norm"}
