@@ -50,8 +50,8 @@ def planning(comparison: Comparison, parameters: PlanningParameters) -> Section 
             "those of the pilot; people answer with rates that the pilot's answers leave open, the model with its "
             "rates of the pilot. Widths are of the 95 % intervals over items.",
             f"The power is how often a signed culture gap of {parameters.effect:g} would be told from 0. Enough: the "
-            f"gap's interval is at most {parameters.width:g} wide, and the power at least {POWER:g}. Each participant "
-            f"answers about {parameters.items_each} items, and for each item the model is called "
+            f"gap's interval is at most {parameters.width:g} wide before rounding, and the power at least {POWER:g}. "
+            f"Each participant answers about {parameters.items_each} items, and for each item the model is called "
             f"{parameters.calls_each} time{'s' if parameters.calls_each > 1 else ''}.",
             "A small pilot says little about how items differ, and nothing about people or items unlike its own: then "
             "plan for more. Participants who leave or fail checks come on top.",
@@ -92,10 +92,20 @@ def _table(
     return Table(
         code=f"planning_{question}_{number}",
         title=f"Question “{question}”: {comparison.label(setting)}, {setting.name.lower()}",
-        caption="Calls are for one question; a call may ask several.",
+        caption=f"{_least(rows)} Calls are for one question; a call may ask several.",
         columns=COLUMNS,
         rows=tuple(rows),
     )
+
+
+def _least(rows: Sequence[Row]) -> str:
+    """Which plan with enough items and answers needs the fewest participants."""
+    counts = ("participants", "items", "answers")
+    enough = [tuple(int(str(row.cells[name])) for name in counts) for row in rows if row.cells["enough"] == "yes"]
+    if not enough:
+        return "No plan of these is enough."
+    participants, items, answers = min(enough)
+    return f"The fewest participants that are enough: {participants}, with {items} items and {answers} answers an item."
 
 
 def _enough(planned: Planned, parameters: PlanningParameters) -> bool:

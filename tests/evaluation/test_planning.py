@@ -71,3 +71,5 @@ def test_a_plan_counts_participants_and_calls_and_says_what_is_enough():
     assert (rows[100, 10]["participants"], rows[100, 10]["calls"]) == (143, 200)
     assert rows[25, 5]["enough"] == "no"
     assert rows[800, 40]["enough"] == "yes"
+    enough = [row for row in rows.values() if row["enough"] == "yes"]
+    assert f"enough: {min(row['participants'] for row in enough)}, with" in table.caption
