@@ -151,10 +151,8 @@ def _deltas(behaviour: Behaviour, factor: Factor) -> Table | None:
                     "model": model,
                     "level": level or "none",
                     "decisions": row["n"],
-                    "allow_rate": estimate_cell(Estimate(row["allow_rate"], row["n"])),
-                    "baseline_allow_rate": estimate_cell(
-                        Estimate(row["baseline_allow_rate"], n_baseline.get((question, model), 0))
-                    ),
+                    "allow_rate": _rate(row["allow_rate"], row["n"]),
+                    "baseline_allow_rate": _rate(row["baseline_allow_rate"], n_baseline.get((question, model), 0)),
                     "delta": estimate_cell(Estimate(row["delta_pp"], row["n"], reason=row["reason"])),
                     **_flip_cells(_flips(own[same])),
                 },
@@ -171,6 +169,10 @@ def _deltas(behaviour: Behaviour, factor: Factor) -> Table | None:
         DELTAS,
         tuple(rows),
     )
+
+
+def _rate(value: float, n: int) -> dict[str, Any]:
+    return estimate_cell(Estimate(value, n) if n else Estimate.undefined("no decision"))
 
 
 def _flips(patterns: pd.DataFrame) -> DecisionFlips:

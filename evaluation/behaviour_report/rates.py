@@ -75,7 +75,12 @@ def _profile_table(behaviour: Behaviour, found: Sequence[Rate]) -> Table:
 def _row(behaviour: Behaviour, rate: Rate, levels: Mapping[str, str]) -> Row:
     question, model = rate.levels["question"], rate.levels[MODEL]
     return Row(
-        cells={"question": question, "model": model, **levels, **rate_cells(rate)},
+        cells={
+            "question": question,
+            "model": model,
+            **{name: level or "none" for name, level in levels.items()},
+            **rate_cells(rate),
+        },
         marks=(behaviour.mark(model),),
         answers=behaviour.answers(question, model, levels),
         n_answers=rate.n_rows,

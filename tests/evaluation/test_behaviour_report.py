@@ -179,6 +179,13 @@ def test_sections_give_what_counting_by_hand_gives(behaving: Paired, parameters:
 
 
 @pytest.mark.django_db
+def test_answers_without_a_factor_have_the_level_none_and_are_found(behaving: Paired, parameters: BehaviourParameters):
+    behaving.record([(behaving.model("tiny-base"), 3, "norm", C)], prompt="case v1")
+    (row,) = [r for r in sections_of(behaving, parameters)["rates"].tables[1].rows if r.cells["cond_config"] == "none"]
+    assert (row.cells["answers"], row.answers["cond_config"]) == (1, "")
+
+
+@pytest.mark.django_db
 def test_demo_models_are_marked_on_rows_and_in_figures(behaving: Paired, parameters: BehaviourParameters):
     found = sections_of(behaving, parameters)
     assert "tiny-base is a demo model" in found["sample"].warnings[0]
