@@ -146,7 +146,8 @@ def _figures(comparison: Comparison, results: Sequence[Result]) -> tuple[Figure,
             code="alignment",
             title=f"Alignment of models with people: {' and '.join(comparison.questions)}",
             caption=f"With 95 % bootstrap intervals over items; {n}. On top what split halves of all the people reach "
-            "with each other. Right of zero in the signed gap, the model allows the preference more often than people. "
+            "with each other, over all items they answered. Right of zero in the signed gap, the model allows the "
+            "preference more often than people. "
             f"What is undefined is not drawn. {comparison.who.legend}",
             source=comparison.source,
             spec=dot_panels(dots, who=[CEILING, *who], panels=dict(PANELS.values()), caution=comparison.who.caution),

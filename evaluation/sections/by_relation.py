@@ -90,7 +90,7 @@ def _figure(comparison: Comparison, rows: Sequence[Row], relations: Sequence[str
         if isinstance(cell, dict) and cell["value"] is not None:
             question, relation = str(row.cells["question"]), str(row.cells["relation"])
             who = {"who": relation, "question": question, "mark": comparison.who.people_mark}
-            label = f"{question} {two_decimals(cell['value'])}"
+            label = f"{question} {two_decimals(cell['value'])} (n = {cell['n']})"
             dots.append({**who, "label": label, **cell, **comparison.who.marked(*row.marks)})
     if dots:
         yield Figure(

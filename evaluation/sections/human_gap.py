@@ -36,8 +36,9 @@ def human_gap(comparison: Comparison) -> Section | None:
         title="What people do and what they expect",
         paragraphs=(
             f"Each pair is one person's answers to {parameters.personal_question} and {parameters.norm_question} about "
-            "one item. The gap is the allow rate of the personal question minus that of the norm question: positive "
-            "when people allow more for themselves than they see as the norm.",
+            f"one item. The allow rate is the share of answers that do not choose “{parameters.option}”; the gap is "
+            "that of the personal question minus that of the norm question: positive when people allow more for "
+            "themselves than they see as the norm.",
             "The answers of one person depend on each other, so all intervals take people as drawn, not answers: "
             f"those of the two rates are 95 % bootstrap intervals over people ({parameters.resamples} resamples, seed "
             f"{parameters.seed}), that of the gap is normal with a standard error clustered by person. McNemar's exact "
@@ -76,7 +77,7 @@ def _figure(comparison: Comparison, rows: list[Row]) -> Figure:
         cell, country = row.cells["gap"], str(row.cells["country"])
         if isinstance(cell, dict) and cell["value"] is not None:
             who = {"who": country, "question": "gap", "mark": comparison.who.people_mark}
-            people = {"people": row.cells["people"], "label": two_decimals(cell["value"])}
+            people = {"people": row.cells["people"], "label": f"{two_decimals(cell['value'])} (n = {cell['n']})"}
             dots.append({**who, **people, **cell, **comparison.who.marked(*row.marks)})
     return Figure(
         code="human_gap",

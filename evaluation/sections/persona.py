@@ -113,7 +113,7 @@ def _figure(comparison: Comparison, changes: list[Change]) -> Figure:
         code="persona",
         title="Rate MAE without persona and with it",
         caption="Arrows go from the rate MAE of the model as itself to that as a person of the country, against the "
-        f"people there, and bear the difference; to the left is closer. n counts items. {comparison.who.legend}",
+        f"people there, and bear the difference; to the left is closer. {comparison.who.legend}",
         source=comparison.source,
         spec=arrows(
             [_arrow(comparison, change) for change in changes],
