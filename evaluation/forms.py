@@ -54,12 +54,14 @@ class ReportForm(forms.Form):
         self.order_fields([name for name in self.fields if name not in _LAST])
 
     def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
-        """Give the field its choices; one that is not required goes where there are none."""
+        """Give the field its choices; where there are none, one that is not required goes and another says so."""
         field = self.fields[name]
         assert isinstance(field, forms.ChoiceField)
         field.choices = choices
         if not choices and not field.required:
             del self.fields[name]
+        elif not choices:
+            field.error_messages["required"] = "Nothing in this project can be chosen here yet."
 
     @property
     def parameters(self) -> dict[str, Any]:

@@ -162,6 +162,13 @@ def test_a_form_that_cannot_be_used_says_why(answered: Paired, client_as: Client
     assert "has no question norm" in answer.content.decode()
 
 
+def test_a_kind_without_a_question_of_its_own_in_the_project_says_so(
+    answered: Paired, client_as: ClientAs, researcher: User
+):
+    answer = client_as(researcher).post(f"/p/{answered.project.slug}/reports/new/?kind=judging", {})
+    assert "Question: Nothing in this project can be chosen here yet." in answer.content.decode()
+
+
 def test_a_report_over_no_answers_is_refused(paired: Paired, client_as: ClientAs, researcher: User):
     paired.record([(paired.person("left", outcome="unfinished"), 0, "norm", "culture")])
     choices = {"title": "t", "dataset": "scenarios", "instrument": "paired", "questions": ["norm"], "option": "culture"}
