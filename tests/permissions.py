@@ -531,7 +531,7 @@ ROWS: dict[str, Row] = {
         kwargs=lambda w: session_keys(w) | {"position": w.screen.position},
     ),
     "participant_draft": Row(
-        **answers(PUBLIC, 409), method="post", kwargs=lambda w: session_keys(w) | {"position": 99}
+        **answers(PUBLIC, 404), method="post", kwargs=lambda w: session_keys(w) | {"position": 99}
     ),
     # llm
     "jobs": Row(**READERS),

@@ -117,6 +117,7 @@ def run_in_the_browser(page: Page, job: Job) -> None:
 def report_in_the_browser(page: Page, project: Project) -> None:
     """Ask for a report and wait for the worker's figures."""
     page.goto(f"/p/{project.slug}/reports/new/")
+    page.get_by_role("link", name="Alignment of people and models").click()
     page.get_by_label("Title").fill("People and a model")
     page.get_by_label("Simulated people only").check()
     page.get_by_role("button", name="Compute report").click()
