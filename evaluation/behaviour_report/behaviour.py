@@ -20,10 +20,14 @@ ALL_MODELS = "all models"
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """The answers at one combination of levels: `n_rows` in all, and the culture rate of the decisions among them."""
+    """The answers at one combination of levels: `n_rows` in all, and the culture rate of the decisions among them.
+
+    `n_units` units have a decision; they are what its interval draws.
+    """
 
     levels: Mapping[str, str]
     n_rows: int
+    n_units: int
     culture: Estimate
 
     @property
@@ -91,7 +95,8 @@ class Behaviour:
         units = rows.loc[rows.index.repeat(rows["units"]), ["n", "n_culture"]].reset_index(drop=True)
         parameters = self.parameters
         estimate = pooled_culture_rate(units, n_resamples=parameters.resamples, seed=parameters.seed)
-        return Rate(levels, int((rows["n_rows"] * rows["units"]).sum()), estimate)
+        n_units = int(rows.loc[rows["n"] > 0, "units"].sum())
+        return Rate(levels, int((rows["n_rows"] * rows["units"]).sum()), n_units, estimate)
 
     def counts(self, frame: str) -> pd.DataFrame:
         """The frame as a counts frame of `evaluation.metrics.behaviour`, whether it has units or not."""

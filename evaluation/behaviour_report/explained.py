@@ -21,7 +21,8 @@ ASSOCIATIONS = (
     Column("v_corrected", "Corrected for bias", "estimate", "0 to 1"),
     Column("chi2", "Chi-square", "estimate"),
     Column("df", "df"),
-    Column("log10_p", "Chi-square test", "estimate", "log10 p"),
+    Column("p", "Chi-square test", "estimate", "p"),
+    Column("log10_p", "Chi-square test", "estimate", "log10 p", shown=False),
 )
 DEVIANCE = (
     Column("question", "Question"),
@@ -106,6 +107,7 @@ def _associations(behaviour: Behaviour, question: str) -> Iterator[Row]:
             "v_corrected": estimate_cell(cramers_v_corrected(table)),
             "chi2": estimate_cell(Estimate(test.chi2, test.n, reason=test.reason)),
             "df": "" if test.dof is None else str(test.dof),
+            "p": estimate_cell(Estimate(test.p, test.n, reason=test.reason)),
             "log10_p": estimate_cell(Estimate(test.log10_p, test.n, reason=test.reason)),
         }
         yield Row(cells, behaviour.marks(behaviour.models))

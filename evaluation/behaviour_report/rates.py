@@ -11,6 +11,7 @@ from evaluation.sections.shape import Column, Figure, Row, Section, Table, estim
 RATES = (
     Column("answers", "Answers", "count", "n"),
     Column("decisions", "Decisions", "count", "n"),
+    Column("units", "Units", "count", "n"),
     Column("culture_rate", "Culture rate", "estimate", "0 to 1"),
     Column("allow_rate", "Allow rate", "estimate", "0 to 1"),
 )
@@ -45,6 +46,7 @@ def rate_cells(rate: Rate) -> dict[str, Any]:
     return {
         "answers": rate.n_rows,
         "decisions": rate.culture.n,
+        "units": rate.n_units,
         "culture_rate": estimate_cell(rate.culture),
         "allow_rate": estimate_cell(rate.allow),
     }
@@ -60,7 +62,7 @@ def rate_dot(behaviour: Behaviour, rate: Rate, *, who: str, question: str, label
 
 def _tendency_table(behaviour: Behaviour, found: Sequence[Rate]) -> Table:
     rows = tuple(_row(behaviour, rate, {}) for rate in found)
-    caption = "All configurations together; n counts answers and decisions."
+    caption = f"All configurations together; units are {behaviour.unit}, which intervals draw."
     return Table("rates_by_model", "Rates by model", caption, (*ASKED, *RATES), rows)
 
 
@@ -68,7 +70,7 @@ def _profile_table(behaviour: Behaviour, found: Sequence[Rate]) -> Table:
     factors = behaviour.parameters.factor_names
     rows = tuple(_row(behaviour, rate, {name: rate.levels[name] for name in factors}) for rate in found)
     columns = (*ASKED, *(Column(name, words(name).capitalize(), "name") for name in factors), *RATES)
-    caption = "Each model under each configuration; n counts answers and decisions."
+    caption = f"Each model under each configuration; units are {behaviour.unit}, which intervals draw."
     return Table("rates_by_configuration", "Rates by configuration", caption, columns, rows)
 
 

@@ -151,6 +151,7 @@ def test_sections_give_what_counting_by_hand_gives(behaving: Paired, parameters:
         pytest.approx(1 / 3),
     )
     assert instruct["culture_rate"]["value"] == 0
+    assert base["units"] == 2  # three items of two scenarios
     turned, same = cells_in(found["factors"])
     assert turned["level"] == "C2"
     assert turned["delta"]["value"] == pytest.approx(100 * 2 / 3)
