@@ -1,14 +1,15 @@
 """What a stage's functions get: the project, the settings, the outputs of earlier stages, and how datasets are made."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from django.core.cache import cache
 
 from materials.importing import ImportRefusedError, import_items
 from materials.models import Dataset, Item
-from materials.reading import item_record
+from materials.reading import Record, item_record
+from materials.reading_faults import Fault
 from projects.models import Project, User
 from protocols.files import Given
 from protocols.models import ProtocolRun, StageRun
@@ -74,7 +75,7 @@ class StageContext:
     def make_dataset(self, items: Iterable[Made], *, part: str = "") -> Dataset:
         """A new dataset of this run, named also by its `part`. Raises StageError when an item is wrong."""
         slug = f"{self.slug}-{part}" if part else self.slug
-        records = (item_record(row, *item) for row, item in enumerate(items, start=1))
+        records = (_record(row, item) for row, item in enumerate(items, start=1))
         source = f"{self.run}, stage {self.stage.code}"
         try:
             made = import_items(
@@ -90,6 +91,12 @@ class StageContext:
         """Tell those who look how many rows were worked through."""
         if self.current:
             cache.set(PROGRESS.format(self.current.pk), rows, timeout=PROGRESS_SECONDS)
+
+
+def _record(row: int, item: Made) -> Record | Fault:
+    """The item as a record; a fault stands in the row of the file that the item was read from, where it was read."""
+    record = item_record(row, *item)
+    return replace(record, row=item.lineage.get("file_row", row)) if isinstance(record, Fault) else record
 
 
 def check_items(dataset: Dataset) -> None:

@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 from pydantic import ValidationError
 
+from materials.reading_faults import displayable
 from projects.models import Project, User
 from projects.services import audit
 from protocols.catalogue import find_protocol
@@ -192,9 +193,9 @@ def _fail(stage_run: StageRun, problem: str) -> None:
 
 
 def _problem(error: Exception, run: ProtocolRun, code: str) -> str:
-    """What to say of it; a fault in the program goes to the log. The database takes no NUL, which a file may hold."""
+    """What to say of it, which may quote a file; a fault in the program goes to the log."""
     if isinstance(error, StageError):
-        return str(error).replace("\0", "�")
+        return displayable(str(error))
     logger.error("stage %s of protocol run %s", code, run.pk, exc_info=error)
     return FAULT
 

@@ -29,7 +29,9 @@ def read(ctx: StageContext) -> StageResult:
         lines = file.read().decode().splitlines()
     if lines[0].startswith("fault"):
         raise StageError(f"Line 1 is a {lines[0]}; mend the file.")
-    made = ctx.make_dataset(Made(f"line-{n}", {"text": line}, {"line": n}) for n, line in enumerate(lines, start=1))
+    made = ctx.make_dataset(
+        Made(f"line-{n}", {"text": line}, {"file_row": n}) for n, line in enumerate(lines, start=1) if line
+    )
     return StageResult({"dataset": made.slug}, len(lines), len(lines))
 
 

@@ -142,6 +142,8 @@ def test_a_fault_leaves_nothing_but_its_sentence(run: ProtocolRun):
     failed = do(run, "read")
     assert (failed.status, failed.problem) == ("failed", "Line 1 is a fault�; mend the file.")
     assert not Dataset.objects.exists()
+    give_file(run=run, source="lines", file_name="mine.txt", chunks=[b"fine\n\nnot\0"], by=None)
+    assert "at row 3, column text: a NUL" in do(run, "read").problem
     with pytest.raises(StageError, match="There is no setting"):
         set_settings(run=run, code="read", values={"colour": 1}, by=None)
     with pytest.raises(StageError, match="characters: Input should be greater than or equal to 1"):
@@ -150,7 +152,7 @@ def test_a_fault_leaves_nothing_but_its_sentence(run: ProtocolRun):
         set_settings(run=run, code="keep", values={"seed": 2**31}, by=None)
     with pytest.raises(StageError, match="is empty"):
         give_file(run=run, source="lines", file_name="none.txt", chunks=[], by=None)
-    assert run.files.count() == 1
+    assert run.files.count() == 2
 
 
 def test_what_a_killed_worker_left_is_done_by_the_sweep_once(run: ProtocolRun):
