@@ -10,8 +10,9 @@ def masked(sections: Sequence[Json], min_n: int) -> list[Json]:
     """The sections without anything that rests on fewer than `min_n` people, items or answers, but more than none.
 
     A row of a table rests on its counts, on the n of its estimates and on its `n_people`: where one of them is small,
-    small counts become "< min_n" and all estimates of the row undefined. Of a figure, marks with a small `n` or
-    `people` are left out, and the caption says how many; a figure without marks goes. Links to answers go, too.
+    small counts become "< min_n" and all estimates of the row undefined. Of a figure, marks with a small `n`,
+    `people` or `units` are left out, and the caption says how many; a figure without marks goes. Links to answers go,
+    too.
     """
     return [
         {
@@ -54,7 +55,7 @@ def _counts(cells: Mapping[str, Any], kinds: Mapping[str, str]) -> Iterator[Any]
 
 def _figure(figure: Json, min_n: int) -> Json | None:
     values = figure["spec"]["data"]["values"]
-    kept = [row for row in values if not any(_small(row.get(name), min_n) for name in ("n", "people"))]
+    kept = [row for row in values if not any(_small(row.get(name), min_n) for name in ("n", "people", "units"))]
     if not kept:
         return None
     out = len(values) - len(kept)

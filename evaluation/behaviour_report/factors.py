@@ -214,13 +214,13 @@ def _pair_figure(
 ) -> Figure:
     rows = []
     for base, instruct in pairs:
-        sides = {model: rates[question, model].allow for model in (base, instruct)}
-        change = percent_points(100 * (sides[instruct].value - sides[base].value))
+        sides = {model: rates[question, model] for model in (base, instruct)}
+        change = percent_points(100 * (sides[instruct].allow.value - sides[base].allow.value))
         for stage, model in (("base", base), ("instruct", instruct)):
-            mark, rate = behaviour.mark(model), sides[model]
+            mark, rate = behaviour.mark(model), sides[model].allow
             label = f"{stage} {two_decimals(rate.value)}" + (f" ({change})" if stage == "instruct" else "")
             dot = {"who": f"{base} · {instruct}", "question": stage, "mark": mark, "label": label}
-            rows.append({**dot, **estimate_cell(rate), **behaviour.who.marked(mark)})
+            rows.append({**dot, **estimate_cell(rate), "units": sides[model].n_units, **behaviour.who.marked(mark)})
     return Figure(
         code=f"base_instruct_{question}",
         title=f"Base and instruct models: {question}",

@@ -83,7 +83,7 @@ def _cell(behaviour: Behaviour, rate: Rate, field: str) -> dict[str, Any]:
     model, mark = rate.levels[MODEL], behaviour.mark(rate.levels[MODEL])
     cell = estimate_cell(rate.allow)
     place = {"across": model, "down": rate.levels[field] or "none", "mark": mark}
-    return {**place, **cell, "label": _label(cell["value"]), **behaviour.who.marked(mark)}
+    return {**place, **cell, "units": rate.n_units, "label": _label(cell["value"]), **behaviour.who.marked(mark)}
 
 
 def _crossed(behaviour: Behaviour, frame: str, fields: Sequence[str], question: str) -> Iterator[Figure]:

@@ -57,7 +57,7 @@ def rate_dot(behaviour: Behaviour, rate: Rate, *, who: str, question: str, label
     mark = behaviour.mark(rate.levels[MODEL])
     words_beside = f"{label} {two_decimals(rate.allow.value)}".strip()
     dot = {"who": who, "question": question, "mark": mark, "label": words_beside, **estimate_cell(rate.allow)}
-    return dot | behaviour.who.marked(mark)
+    return {**dot, "units": rate.n_units, **behaviour.who.marked(mark)}
 
 
 def _tendency_table(behaviour: Behaviour, found: Sequence[Rate]) -> Table:

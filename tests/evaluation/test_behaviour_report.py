@@ -152,6 +152,7 @@ def test_sections_give_what_counting_by_hand_gives(behaving: Paired, parameters:
     )
     assert instruct["culture_rate"]["value"] == 0
     assert base["units"] == 2  # three items of two scenarios
+    assert [mark["units"] for mark in found["rates"].figures[0].spec["data"]["values"]] == [2, 2]  # masked with them
     turned, same = cells_in(found["factors"])
     assert turned["level"] == "C2"
     assert turned["delta"]["value"] == pytest.approx(100 * 2 / 3)

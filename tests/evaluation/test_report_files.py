@@ -56,13 +56,14 @@ def test_a_table_in_latex_has_intervals_n_and_reasons_and_escapes_text():
         table(
             row("A_b", 12, estimate(-0.5, 12), marks=["simulated"]),
             row("C", 12, estimate(0.25, 7), marks=["human"]),
-            row("D", 3, estimate(None, 3, "no answer"), marks=["human"]),
+            row("[D]", 3, estimate(None, 3, "no answer"), marks=["human"]),
         )
     ).splitlines()
     assert r"\caption{Rates\_1. By 50 \% \& more.}" in lines
     assert r"Who & People (n) & Rate (0 to 1) & Kind \\" in lines
     assert r"A\_b & 12 & $-$0.50 [$-$0.50, $-$0.50] & simulated \\" in lines  # the row says n
     assert r"C & 12 & 0.25 [0.25, 0.25], n = 7 & people \\" in lines
+    assert r"{}[D] & 3 & n/a & people \\" in lines  # and not an option of the line above
     assert r"\multicolumn{4}{l}{\footnotesize n/a: no answer} \\" in lines
 
 
@@ -81,7 +82,11 @@ def test_small_cells_are_masked_whatever_of_the_row_is_small():
             "figures": [
                 {
                     "caption": "c.",
-                    "spec": {"data": {"values": [{"n": 4}, {"n": 9, "people": 3}, {"n": 9, "people": 5}]}},
+                    "spec": {
+                        "data": {
+                            "values": [{"n": 4}, {"n": 9, "people": 3}, {"n": 9, "units": 4}, {"n": 9, "people": 5}]
+                        }
+                    },
                 },
                 {"caption": "c.", "spec": {"data": {"values": [{"n": 1}]}}},
             ],
@@ -105,7 +110,7 @@ def test_small_cells_are_masked_whatever_of_the_row_is_small():
     assert not any(found["answers"] for found in shown["tables"][0]["rows"])
     (figure,) = shown["figures"]
     assert figure["spec"]["data"]["values"] == [{"n": 9, "people": 5}]
-    assert figure["caption"] == "c. Left out: 2 marks that rest on fewer than 5."
+    assert figure["caption"] == "c. Left out: 3 marks that rest on fewer than 5."
     assert len(sections[0]["figures"]) == 2  # what is stored stays
 
 
