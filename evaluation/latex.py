@@ -93,7 +93,9 @@ def _marked(marks: Sequence[str]) -> str:
 
 
 def _line(cells: Sequence[str]) -> str:
-    return " & ".join(map(escaped, cells)) + r" \\"
+    """The row; a bracket or star at its beginning would be read as an option of the line above."""
+    line = " & ".join(map(escaped, cells)) + r" \\"
+    return "{}" + line if line.lstrip().startswith(("[", "*")) else line
 
 
 def _reasons(columns: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:

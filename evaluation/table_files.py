@@ -14,7 +14,8 @@ def table_csv(table: Mapping[str, Any]) -> str:
     """Every column of the table, estimates in five columns each, and whether simulated or demo answers are in a row."""
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow([name for column in table["columns"] for name in _names(column)] + ["simulated", "demo_model"])
+    names = [name for column in table["columns"] for name in _names(column)]
+    writer.writerow([csv_cell(name) for name in [*names, "simulated", "demo_model"]])
     for row in table["rows"]:
         values = [value for column in table["columns"] for value in _values(column, row["cells"][column["key"]])]
         writer.writerow([csv_cell(value) for value in [*values, *(mark in row["marks"] for mark in MARKS)]])

@@ -43,7 +43,7 @@ def table_csv(request: MemberRequest, project: Project, dataset: str) -> HttpRes
     columns, rows = _read(found)
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow([*columns, *MARKS])
+    writer.writerow([csv_cell(name) for name in [*columns, *MARKS]])
     for content, lineage in rows:
         values = [content.get(name) for name in columns] + [bool(lineage.get(mark)) for mark in MARKS]
         writer.writerow([csv_cell(value) for value in values])

@@ -200,6 +200,16 @@ def test_the_page_sets_and_runs_and_says_what_is_stale(
     assert "Run again" not in client_as(viewer).get(page).content.decode()
 
 
+def test_a_spreadsheet_runs_nothing_from_the_head_of_a_table(
+    run: ProtocolRun, client_as: Callable[[User], Client], viewer: User
+):
+    do(run, "read")
+    Item.objects.update(content={"=1+1": "=2"})
+    table = {"slug": run.project.slug, "dataset": Dataset.objects.get().slug}
+    head, row, *_ = client_as(viewer).get(reverse("protocol_table_csv", kwargs=table)).content.decode().splitlines()
+    assert (head, row) == ("'=1+1,simulated,demo_model", "'=2,false,false")
+
+
 def test_the_command_runs_a_stage_and_prints_the_funnel(run: ProtocolRun, tmp_path, capsys):
     file = tmp_path / "lines.txt"
     file.write_text("first\nno\n")
