@@ -17,7 +17,7 @@ from protocols.pact.draws import drawn
 from protocols.pact.instruments import PARTICIPANT_COUNTRIES
 from protocols.pact.model_questions import PROMPTS, STYLES
 from protocols.pact.scenarios import all_scenarios
-from protocols.pact.stages.people import _style
+from protocols.pact.stages.people import Participants, _more_scenarios, _style
 from protocols.pact.validation import agreement_words
 
 LIMITS = {"most_overlap": 0.7, "most_length_ratio": 2.5}
@@ -131,6 +131,11 @@ def test_items_of_the_study_are_balanced():
     receivers = Counter((content["receiver_age"], content["receiver_gender"]) for _, content in items)
     assert set(receivers.values()) == {3}
     assert len(list(study_items(scenarios, own=PARTICIPANT_COUNTRIES, close=[], most=63, seed=3))) == 48
+
+
+def test_a_study_that_lacks_scenarios_names_settings_that_are_not_set_yet():
+    assert "source=all" in _more_scenarios(Participants())
+    assert "source=all" not in _more_scenarios(Participants(source="all"))
 
 
 def test_a_sample_hardly_changes_with_what_comes_or_goes():

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from protocols.asking import Asked, answers, plan_asking, start_asking
-from protocols.context import Made, StageContext
+from protocols.context import Made, StageContext, check_items
 from protocols.pact.checks import faults, typed
 from protocols.pact.model_questions import EXPECTATION, PREFERENCE, REWRITE
 from protocols.pact.stages.common import NO_ANSWER, Writing, answered_dataset, asked_about, counted, prompt
@@ -54,6 +54,7 @@ def plan_preferences(ctx: StageContext) -> Plan:
 
 
 def start_preferences(ctx: StageContext) -> StageResult:
+    check_items(ctx.dataset("expectation"))
     items = list(ctx.items("expectation"))
     types = typed([item.content["country"] for item in items])
     made = ctx.make_dataset(

@@ -72,10 +72,19 @@ def make_study(ctx: StageContext) -> StageResult:
         )
         study = create_study_from_file(project=ctx.project, data=data, by=ctx.by)
     except HumanStudyError as error:
-        raise StageError(str(error)) from error
+        raise StageError(f"{error} {_more_scenarios(settings)}") from error
     except StudyNotReadyError as error:
         raise StageError(" ".join(error.problems)) from error
     return StageResult({"dataset": made.slug, "study": study.pk}, done=False)
+
+
+def _more_scenarios(settings: Participants) -> str:
+    """Which settings let more scenarios come here."""
+    wider = "" if settings.source == "all" else "Here source=all takes those of every source. "
+    return (
+        f"{wider}For a trial, let more pass in the automatic checks (most_overlap, most_length_ratio) and run the "
+        "stages from there again."
+    )
 
 
 def collect_study(ctx: StageContext) -> StageResult:

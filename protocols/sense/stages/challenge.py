@@ -128,7 +128,10 @@ def _separating(ctx: StageContext) -> StageResult:
 def look(ctx: StageContext) -> StageResult:
     items = list(ctx.items("challenge"))
     if not items:
-        raise StageError("No dialogue separates the models; ask for less in the stage before, or choose other models.")
+        raise StageError(
+            "No dialogue separates the models; lower least_share in the stage before (0 for a trial), or "
+            "choose other models."
+        )
     open_ones = undecided(items, decided(ctx, ctx.stage.code))
     if not open_ones:
         return _cleaned(ctx)
