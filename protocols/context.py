@@ -65,8 +65,11 @@ class StageContext:
         return self.inputs[code].outputs
 
     def dataset(self, code: str, name: str = "dataset") -> Dataset:
-        """A dataset among the outputs of a stage."""
-        return self.project.datasets.get(slug=self.output(code)[name])
+        """A dataset among the outputs of a stage. Raises StageError when it was deleted."""
+        slug = self.output(code)[name]
+        if found := self.project.datasets.filter(slug=slug).first():
+            return found
+        raise StageError(f'The dataset {slug} was deleted; run "{self.run.protocol.stage(code).title}" again.')
 
     def items(self, code: str, name: str = "dataset") -> Iterator[Item]:
         """The items of a dataset among the outputs of a stage, in their order, in constant memory."""
