@@ -145,7 +145,7 @@ def test_the_cost_grows_with_groups_and_not_with_answers(paired: Paired, paramet
     paired.record(rows)
     with CaptureQueriesContext(connection) as queries:
         frames = frames_of(paired, parameters)
-    assert len(queries) <= 11
+    assert len(queries) <= 12
     assert len(frames.people) == 2 * 4 * 2
     assert frames.people["n"].sum() == 2400
     assert frames.pairs["n"].sum() == 1200
