@@ -74,7 +74,8 @@ def plan_list(
     # A bonus may be paid more than once, but not while another is not settled; the rest is done once.
     busy = UNDER_WAY if kind == Kind.BONUS else (*UNDER_WAY, Status.DONE)
     listed = PlatformAction.objects.filter(study=study, kind=kind, status__in=busy)
-    fitting = list(there.exclude(pk__in=listed.values("submission")).exclude(submission_encrypted=""))  # id deleted
+    named = there.exclude(submission_encrypted="")  # ids that were deleted cannot be sent
+    fitting = list(named.exclude(pk__in=listed.values("submission")).order_by("pk"))
     if not fitting:
         raise PlanError("Nothing of this can be done for the chosen submissions; look at how they stand.")
     batch = uuid.uuid4()

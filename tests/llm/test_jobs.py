@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 
+from llm.asking import CONTROL_QUESTION
 from llm.models import Endpoint, Job
 from llm.planning import make_plan
 from llm.services import JobError, pause_job, resume_job, retry_failed, start_job, stop_job
@@ -47,8 +48,10 @@ def test_a_job_with_every_fault_ends_in_true_states_and_stores_each_answer_once(
     assert found["truncated"] == server.behaved["length"]
     assert found["ok"] == len(standing(job)) == Response.objects.count()
     assert {call.pk for call in job.calls.filter(status="ok")} == {answer.source_id for answer in standing(job)}
-    # Nothing is asked more often than the faults make necessary; a 429 is no try that is used up.
-    assert sum(job.calls.values_list("attempts", flat=True)) == server.requests
+    # Nothing is asked more often than the faults make necessary; a 429 is no try that is used up. Where as many faults
+    # as open the circuit come in a row, which chance decides, one trivial question besides finds the server up.
+    asked = [body for body in server.bodies if body["messages"] != CONTROL_QUESTION]
+    assert sum(job.calls.values_list("attempts", flat=True)) == len(asked)
     for call in job.calls.exclude(status="ok"):
         assert call.problem
         assert call.values is None
