@@ -6,14 +6,14 @@ import random
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import timedelta
 from http.client import HTTPConnection
 from pathlib import Path
-from statistics import median, quantiles
+from statistics import fmean, median, quantiles
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
@@ -170,9 +170,12 @@ def _measure_cost(site: Site, sizes: Sequence[int], rounds: int) -> Iterator[tup
         # Enough places for everybody where the items are few.
         label_project = site.label_project(items=items, overlap=CLIENTS + 1 if items < rounds * 3 else 1)
         for people in (1, CLIENTS):
-            each = min(items // 2, rounds // people) if people == 1 else rounds // people
-            users = site.annotators[:people] if people > 1 else site.annotators[-1:]
-            cost = round_trips(site, label_project, users, each=each)
+            if people == 1:  # one after another, as many as it takes where the items are few
+                each = min(items // 2, rounds)
+                turns = [[user] for user in site.annotators[: -(-rounds // each)]]
+            else:
+                each, turns = rounds // people, [site.annotators[:people]]
+            cost = _mean(round_trips(site, label_project, users, each=each) for users in turns)
             costs.append(cost)
             yield _name(items, people), Part(str(cost))
         thinking = round_trips(site, label_project, site.annotators[:CLIENTS], each=rounds // 2 // CLIENTS, think=True)
@@ -189,6 +192,11 @@ def _measure_cost(site: Site, sizes: Sequence[int], rounds: int) -> Iterator[tup
         Target("dearest / cheapest round trip", spread(cheapest, dearest), FLAT_TARGET),
     )
     yield "round trip", Part(f"{cheapest:.1f} to {dearest:.1f} ms of processor time", targets)
+
+
+def _mean(costs: Iterable[Cost]) -> Cost:
+    """Of parts with as many round trips each."""
+    return Cost(*(fmean(values) for values in zip(*map(astuple, costs), strict=True)))
 
 
 def _name(items: int, people: int) -> str:

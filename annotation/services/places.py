@@ -16,6 +16,7 @@ from projects.services import audit
 from responses.uncertainty import uncertainty
 
 BATCH_ROWS = 20_000
+MANY = 10_000  # places, after which the database looks at its tables at once
 # Ranks of new places follow from the item's position, which is what is left of a rank without place and dispute.
 MORE_PLACES = """
 INSERT INTO annotation_assignment (label_project_id, item_id, place, rank, status, purpose, orders, suggested,
@@ -94,9 +95,10 @@ def _uncertainty(label_project: LabelProject) -> dict[int, float] | None:
 
 
 def _insert(label_project: LabelProject, places: Iterable[Place]) -> None:
-    places = iter(places)
+    places, stored = iter(places), 0
     with connection.cursor() as cursor:
         while batch := list(islice(places, BATCH_ROWS)):
+            stored += len(batch)
             cursor.execute(
                 """INSERT INTO annotation_assignment
                      (label_project_id, item_id, place, rank, status, purpose, orders, suggested, skip_reason,
@@ -110,6 +112,9 @@ def _insert(label_project: LabelProject, places: Iterable[Place]) -> None:
                     [place.rank for place in batch],
                 ],
             )
+        if stored >= MANY:
+            # Plans that web processes made while the tables were small go through all of them, until statistics change.
+            cursor.execute("ANALYZE annotation_assignment, materials_item")
 
 
 @transaction.atomic
