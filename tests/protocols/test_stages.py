@@ -124,6 +124,17 @@ def test_what_people_do_is_counted_for_the_inputs_they_were_asked_about(run: Pro
     assert collect_stage(run=run, code="label", by=None, partial=True).came == 4
 
 
+def test_the_command_does_not_begin_a_done_stage_again_to_collect_it_empty(run: ProtocolRun, annotator: User):
+    do(run, "read", "keep", "label")
+    answer_all(run.stage_runs.get(code="label"), annotator, "yes")
+    call_command("protocol", "small", "label", "--partial")
+    done = run.stage_runs.get(code="label")
+    assert done.status == "done"
+    with pytest.raises(CommandError, match="is done already; run it again without --partial"):
+        call_command("protocol", "small", "label", "--partial")
+    assert run.stage_runs.get(code="label") == done
+
+
 def test_asking_too_early_leaves_the_stage_to_the_sweep(run: ProtocolRun):
     do(run, "read", "keep", "label")
     kept = run.stage_runs.filter(code="keep")

@@ -12,6 +12,7 @@ from protocols.outputs import is_over
 from protocols.presentation import funnel
 from protocols.services import collect_stage, give_file, run_stage, set_settings, start_protocol
 from protocols.stages import StageError
+from protocols.states import stage_states
 
 CHUNK_BYTES = 1 << 20
 
@@ -54,6 +55,8 @@ class Command(BaseCommand):
         if values:
             set_settings(run=run, code=code, values=_typed(run, code, values), by=None)
         stage_run = run.stage_runs.filter(code=code, status=StageRun.Status.UNDER_WAY).first()
+        if options["partial"] and not stage_run:
+            _refuse_to_begin_again(run, code)
         stage_run = stage_run or run_stage(run=run, code=code, by=None, here=options["wait"])
         if options["wait"]:
             self._ask(run, stage_run)
@@ -104,6 +107,14 @@ class Command(BaseCommand):
         for row in rows:
             reasons = "; ".join(f"{n:,} {reason}" for reason, n in row["why"].items())
             self.stdout.write(f"{row['title']:{width}}  {row['came']:>9,}  {row['out']:>9,}  {reasons}".rstrip())
+
+
+def _refuse_to_begin_again(run: ProtocolRun, code: str) -> None:
+    """A run begun now and collected at once would stand, with nothing in it, for the one that is done."""
+    run.protocol.stage(code)
+    state = stage_states(run)[code]
+    if state.done and not state.stale:
+        raise StageError(f'"{state.stage.title}" is done already; run it again without --partial.')
 
 
 def _project(slug: str | None) -> Project:
