@@ -5,7 +5,7 @@ import os
 import random
 import re
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -42,8 +42,12 @@ from responses.services import Answer, get_condition, get_respondent, record_man
 
 CLIENTS = 16
 SIZES, QUICK_SIZES = (100, 10_000, 100_000), (100, 10_000)
-ROUNDS, QUICK_ROUNDS = 400, 96  # round trips of one client, and of 16 together
-WARM_UP = 10  # of all clients together, at least one each
+ROUNDS, QUICK_ROUNDS = 400, 128  # round trips of one client, and of 16 together
+TURNS, TURNS_TOGETHER = (
+    8,
+    2,
+)  # the round trips of a size, in as many parts; of one person, each time another, and of all
+WARM_UP = 5  # of all clients together, at least one each
 THINKING = (0.5, 1.5)  # seconds; faster than people are
 RACE_ITEMS, QUICK_RACE_ITEMS = 96, 32
 RACE_SECONDS = 120.0
@@ -165,28 +169,32 @@ class Cost:
 
 
 def _measure_cost(site: Site, sizes: Sequence[int], rounds: int) -> Iterator[tuple[str, Part]]:
-    costs: list[Cost] = []
-    for items in sizes:
-        # Enough places for everybody where the items are few.
-        label_project = site.label_project(items=items, overlap=CLIENTS + 1 if items < rounds * 3 else 1)
-        for people in (1, CLIENTS):
-            if people == 1:  # one after another, as many as it takes where the items are few
-                each = min(items // 2, rounds)
-                turns = [[user] for user in site.annotators[: -(-rounds // each)]]
-            else:
-                each, turns = rounds // people, [site.annotators[:people]]
-            cost = _mean(round_trips(site, label_project, users, each=each) for users in turns)
-            costs.append(cost)
-            yield _name(items, people), Part(str(cost))
-        thinking = round_trips(site, label_project, site.annotators[:CLIENTS], each=rounds // 2 // CLIENTS, think=True)
+    """One person and all of them at each size, in turns: what else the machine does meets every size alike."""
+    most = sizes[-1]
+    # Enough places for everybody where the items are few.
+    projects = {
+        size: site.label_project(items=size, overlap=1 if size >= rounds * 3 else CLIENTS + 1) for size in sizes
+    }
+    answered = site.label_project(items=most, overlap=1)
+    _give(answered, site.annotators[0], most // 2)
+    alone, together = defaultdict[str, list[Cost]](list), defaultdict[str, list[Cost]](list)
+    for user in site.annotators[:TURNS]:
+        for size, label_project in projects.items():
+            alone[f"{size:,}"].append(round_trips(site, label_project, [user], each=rounds // TURNS))
+        alone["half"].append(round_trips(site, answered, site.annotators[:1], each=rounds // TURNS))
+    for _ in range(TURNS_TOGETHER):
+        for size, label_project in projects.items():
+            each = rounds // CLIENTS // TURNS_TOGETHER
+            together[f"{size:,}"].append(round_trips(site, label_project, site.annotators, each=each))
+    for number, found in (("1", alone), (f"{CLIENTS}", together)):
+        for name, costs in found.items():
+            yield f"{name}, {number}", Part(f"{_mean(costs)}")
+    for size, label_project in projects.items():
+        thinking = round_trips(site, label_project, site.annotators, each=rounds // 2 // CLIENTS, think=True)
         line = f"{CLIENTS} who think before they answer wait {thinking.middle:.0f} ms (95 %: {thinking.late:.0f})"
-        yield "", Part(line, (Target(f"wait at {items:,} items", thinking.late, LATENCY_TARGET),))
-        if items == sizes[-1]:
-            _give(label_project, site.annotators[0], items // 2)
-            cost = round_trips(site, label_project, site.annotators[:1], each=rounds)
-            costs.append(cost)
-            yield "", Part(f"after {items // 2:,} answers of the same person: {cost}")
-    dearest, cheapest = (choose(cost.processor for cost in costs) for choose in (max, min))
+        yield "", Part(line, (Target(f"wait at {size:,} items", thinking.late, LATENCY_TARGET),))
+    means = [_mean(costs).processor for found in (alone, together) for costs in found.values()]
+    dearest, cheapest = max(means), min(means)
     targets = (
         Target("processor ms a round trip", dearest, COST_TARGET),
         Target("dearest / cheapest round trip", spread(cheapest, dearest), FLAT_TARGET),
@@ -195,12 +203,8 @@ def _measure_cost(site: Site, sizes: Sequence[int], rounds: int) -> Iterator[tup
 
 
 def _mean(costs: Iterable[Cost]) -> Cost:
-    """Of parts with as many round trips each."""
+    """Of turns with as many round trips each."""
     return Cost(*(fmean(values) for values in zip(*map(astuple, costs), strict=True)))
-
-
-def _name(items: int, people: int) -> str:
-    return f"{items:,}, {people}"
 
 
 def round_trips(
