@@ -109,13 +109,18 @@ class Stage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protocol:
-    """A published study as a guided project."""
+    """A published study as a guided project.
+
+    `trial`: by code of a stage, the settings that differ from its defaults where the whole chain is tried with a tiny
+    model and with bots in the place of people, so that it comes to its end in minutes.
+    """
 
     name: str
     title: str
     says: str
     stages: tuple[Stage, ...]
     sources: tuple[Source, ...] = ()
+    trial: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def stage(self, code: str) -> Stage:
         """Raises StageError."""
