@@ -112,7 +112,8 @@ class Protocol:
     """A published study as a guided project.
 
     `trial`: by code of a stage, the settings that differ from its defaults where the whole chain is tried with a tiny
-    model and with bots in the place of people, so that it comes to its end in minutes.
+    model and with bots in the place of people, so that it comes to its end in minutes. Endpoints are given by their
+    numbers, from 1 in the order of their names: the trial makes as many as the highest number.
     """
 
     name: str
