@@ -7,7 +7,7 @@ from collections.abc import Callable
 from bench.llm_path import Site, model_server
 from bench.targets import Part, Target
 from config.processes import StartError, wait_until
-from llm.planning import make_plan
+from llm.planning.costs import make_plan
 from llm.services import start_job, stop_job
 
 ITEMS, CELLS = 6_640, 6

@@ -11,7 +11,7 @@ from evaluation.answers import of_probable_calls
 from evaluation.counting import group
 from evaluation.parameters import AlignmentParameters
 from evaluation.selection import Selection
-from llm.probabilities import MINIMUM_MASS
+from llm.reading.probabilities import MINIMUM_MASS
 
 _DECIMALS = 9  # the database adds in any order, and the same answers have to give the same sum
 
@@ -26,8 +26,8 @@ class _Total(Func):
 def expected_answers(selection: Selection[AlignmentParameters], columns: Mapping[str, Expression | F]) -> pd.DataFrame:
     """Calls `n` and expected culture answers `n_culture` by question and the columns, which are those of a call.
 
-    An option's probability is its share of what all options together have, as in `llm.probabilities.normalised`; calls
-    that were about to write something else almost for certain are left out.
+    An option's probability is its share of what all options together have (`llm.reading.probabilities.normalised`);
+    calls that were about to write something else almost for certain are left out.
     """
     frames = []
     for question in selection.questions:

@@ -5,8 +5,8 @@ class LlmConfig(AppConfig):
     name = "llm"
 
     def ready(self) -> None:
-        from llm.instrument_preview import model_preview
         from llm.overview import box
+        from llm.prompting.instrument_preview import model_preview
         from llm.stored_shares import stored_shares
         from materials.previews import register_preview
         from projects.overview import register_box

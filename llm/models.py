@@ -8,9 +8,9 @@ from typing import Any, cast
 from django.conf import settings
 from django.db import models
 
-from llm.grid import Factor, Grid
-from llm.orders import count_orders
-from llm.parsing import AnswerMode
+from llm.planning.grid import Factor, Grid
+from llm.planning.orders import count_orders
+from llm.reading.parsing import AnswerMode
 from materials.models import Dataset, Instrument, Item
 from projects.models import Project
 from responses.models import Condition, Respondent
@@ -72,7 +72,7 @@ class Prompt(models.Model):
 
 
 class Job(models.Model):
-    """A planned set of calls at one endpoint: items x samples x conditions (llm.grid), asked live or as batches.
+    """Planned calls at one endpoint: items x samples x conditions (llm.planning.grid), asked live or as batches.
 
     The ledger of calls is written ahead of those who ask (`expanded_*`), so that a million calls start at once. What
     became of them is counted here as they are settled.
@@ -114,7 +114,7 @@ class Job(models.Model):
     max_items = models.PositiveIntegerField(null=True, blank=True)
     items_drawn = models.BooleanField(default=False)  # max_items drawn by the seed, otherwise the first ones
     personas = models.JSONField(default=list)  # list of attribute objects; {} is "no persona"
-    factors = models.JSONField(default=list)  # as llm.grid.Factor
+    factors = models.JSONField(default=list)  # as llm.planning.grid.Factor
     option_orders = models.CharField(max_length=20, choices=OptionOrders.choices, default=OptionOrders.DRAWN)
     conditions_per_item = models.PositiveIntegerField(null=True, blank=True)  # null: all of them
     samples = models.PositiveIntegerField(default=1)
@@ -122,7 +122,7 @@ class Job(models.Model):
     temperature = models.FloatField(default=0)
     top_p = models.FloatField(default=1)
     max_tokens = models.PositiveIntegerField(default=128)
-    answer_mode = models.CharField(max_length=20, default="auto")  # one of llm.parsing.ANSWER_MODES
+    answer_mode = models.CharField(max_length=20, default="auto")  # one of llm.reading.parsing.ANSWER_MODES
     answer_sentence = models.CharField(max_length=300, blank=True)
     logprobs = models.BooleanField(default=False)  # ask for log-probabilities where the endpoint gives them
     max_attempts = models.PositiveIntegerField(default=6)  # transport tries for one call
@@ -264,7 +264,7 @@ class Call(models.Model):
     reasoning = models.TextField(blank=True)
     values = models.JSONField(null=True, blank=True)
     parse_mode = models.CharField(max_length=20, blank=True)  # how the values were read
-    probabilities = models.JSONField(null=True, blank=True)  # by question code, as llm.probabilities has them
+    probabilities = models.JSONField(null=True, blank=True)  # by question code, as llm.reading.probabilities has them
     problem = models.CharField(max_length=500, blank=True)
     prompt_tokens = models.PositiveIntegerField(null=True, blank=True)  # of all tries together
     completion_tokens = models.PositiveIntegerField(null=True, blank=True)

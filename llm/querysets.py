@@ -10,8 +10,8 @@ from django.db import connection
 from django.db.models import Count, Exists, F, OuterRef, QuerySet
 from django.utils import timezone
 
-from llm.live import NEWEST_FAILED, Problem, job_problems
 from llm.models import Call, Endpoint, Job, Prompt
+from llm.pages.live import NEWEST_FAILED, Problem, job_problems
 from projects.models import Project
 from responses.models import Respondent, RespondentKind
 

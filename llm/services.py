@@ -1,4 +1,4 @@
-"""Writes to endpoints, prompts and jobs. What happens to single calls is in llm.ledger."""
+"""Writes to endpoints, prompts and jobs. What happens to single calls is in llm.running.ledger."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -11,17 +11,17 @@ from django.db import transaction
 from django.db.models import Count, F, Max
 from django.utils import timezone
 
-from llm.embedded import move_embedded_endpoints, use_embedded_model
-from llm.endpoints import EndpointError, endpoint_config, probe_endpoint, save_endpoint
-from llm.expansion import Expander
-from llm.grid import Factor
-from llm.ledger import ask_again, lock_job, lock_ledger, room_left, runners_wanted, write
 from llm.models import Call, Endpoint, Job, Prompt
-from llm.orders import movable
-from llm.parsing import check_mode
-from llm.planning import prompt_tokens_each
-from llm.prompt_publishing import publish_prompt
-from llm.selection import planned_items
+from llm.planning.costs import prompt_tokens_each
+from llm.planning.expansion import Expander
+from llm.planning.grid import Factor
+from llm.planning.orders import movable
+from llm.planning.selection import planned_items
+from llm.prompting.prompt_publishing import publish_prompt
+from llm.reading.parsing import check_mode
+from llm.running.ledger import ask_again, lock_job, lock_ledger, room_left, runners_wanted, write
+from llm.servers.embedded import move_embedded_endpoints, use_embedded_model
+from llm.servers.endpoints import EndpointError, endpoint_config, probe_endpoint, save_endpoint
 from materials.fitting import missing_fields
 from materials.models import Dataset, Instrument
 from projects.models import Project, User

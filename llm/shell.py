@@ -5,9 +5,9 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from llm.axes import axes_of, size_words
 from llm.models import Job
-from llm.planning import Example, Plan
+from llm.planning.axes import axes_of, size_words
+from llm.planning.costs import Example, Plan
 from llm.querysets import Progress
 from llm.templatetags.llm_words import duration, persona_words
 

@@ -19,16 +19,18 @@ from django.db import close_old_connections, connections, transaction
 from django.utils import timezone
 from redis.asyncio import BlockingConnectionPool, Redis
 
-from llm import batching, ledger, services
-from llm.endpoint_config import EndpointConfig
-from llm.kept_replies import KeptReplies
-from llm.limits import CircuitBreaker
+from llm import services
+from llm.batches import steps
 from llm.models import Job
-from llm.preparing import find_answered
 from llm.querysets import mark_rate
-from llm.reservations import Reservations
-from llm.runner import Hooks, Pace, Runner
-from llm.slots import EndpointSlots
+from llm.running import ledger
+from llm.running.kept_replies import KeptReplies
+from llm.running.limits import CircuitBreaker
+from llm.running.preparing import find_answered
+from llm.running.reservations import Reservations
+from llm.running.runner import Hooks, Pace, Runner
+from llm.running.slots import EndpointSlots
+from llm.servers.endpoint_config import EndpointConfig
 from projects.crypto import DecryptionError
 
 TASK_SECONDS = 120.0  # after this a task asks for a successor, so that long jobs share the workers with others
@@ -80,7 +82,7 @@ def run_shard(job_id: int) -> None:
 def step_batches(job_id: int) -> None:
     """Take a job that is asked by the Batch API one step on."""
     try:
-        batching.step(job_id)
+        steps.step(job_id)
     except Exception as error:
         close_old_connections()
         _hold_after(error, Job.objects.get(pk=job_id))
@@ -95,7 +97,7 @@ def sweep() -> int:
     with them and goes when one is taken up, says that it was.
     """
     lost_a_runner = ledger.release_abandoned()
-    batching.enqueue_steps()
+    steps.enqueue_steps()
     waiting = ledger.jobs_to_sweep().select_related("endpoint")
     jobs = [job for job in waiting if cache.add(SWEPT.format(job.pk), 1, timeout=SWEPT_SECONDS)]
     for job in jobs:

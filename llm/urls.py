@@ -1,6 +1,6 @@
 from django.urls import path
 
-from llm import call_views, control_views, endpoint_views, export_views, job_views, prompt_views
+from llm.pages import call_views, control_views, endpoint_views, export_views, job_views, prompt_views
 
 urlpatterns = [
     path("", job_views.jobs, name="jobs"),

@@ -6,11 +6,11 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from llm.grid import Factor
-from llm.jobfile_parts import published_instrument, published_prompt
+from llm.files.jobfile_parts import published_instrument, published_prompt
 from llm.models import Call, Endpoint, Job, Prompt
-from llm.planning import make_plan
-from llm.rendering import PromptError
+from llm.planning.costs import make_plan
+from llm.planning.grid import Factor
+from llm.prompting.rendering import PromptError
 from llm.services import JobError, plan_series, start_job
 from materials.models import Dataset, Instrument, Item
 from materials.questions import QuestionError

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from annotation.models import Assignment, Decision, LabelProject
 from annotation.refusals import LabelProjectError
 from annotation.services import create_label_project
-from llm.jobfile_parts import published_instrument
+from llm.files.jobfile_parts import published_instrument
 from materials.models import Dataset, Item
 from protocols.context import StageContext
 from protocols.stages import StageError

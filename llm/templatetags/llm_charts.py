@@ -10,8 +10,8 @@ from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from llm.answer_tallies import Place
-from llm.histogram import Bin
+from llm.pages.answer_tallies import Place
+from llm.pages.histogram import Bin
 from responses.intervals import Share
 
 register = template.Library()

@@ -5,9 +5,9 @@ from typing import Any, cast
 
 from django import template
 
-from llm.axes import persona_words
 from llm.models import Call, Job
-from llm.parsing import ANSWER_MODES, AnswerMode
+from llm.planning.axes import persona_words
+from llm.reading.parsing import ANSWER_MODES, AnswerMode
 
 register = template.Library()
 

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from llm.prompt_publishing import publish_prompt
+from llm.prompting.prompt_publishing import publish_prompt
 from materials.models import Dataset, Instrument
 from projects.models import Project, User
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from llm.client import Reply, ask, open_client
-from llm.endpoint_config import EndpointConfig, Parameters
+from llm.servers.client import Reply, ask, open_client
+from llm.servers.endpoint_config import EndpointConfig, Parameters
 from materials.models import Dataset, Instrument
 from projects.models import Project
 from tests.llm.jobs import JobMaker

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from llm.parsing import ANSWER_MODES, answer_format, check_mode, parse_reply
+from llm.reading.parsing import ANSWER_MODES, answer_format, check_mode, parse_reply
 from materials.questions import parse_questions
 
 YES_NO = [{"code": "yes", "text": "Yes, always"}, {"code": "no", "text": "No"}]

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from llm.answer_tallies import Tally, label_shares, position_shares
-from llm.histogram import MOST_BINS, histogram
+from llm.pages.answer_tallies import Tally, label_shares, position_shares
+from llm.pages.histogram import MOST_BINS, histogram
 from materials.questions import parse_questions
 from responses.intervals import wilson_share
 

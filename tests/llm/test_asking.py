@@ -13,15 +13,15 @@ from typing import Any
 import pytest
 from redis.asyncio import Redis
 
-from llm.asking import Asker
-from llm.client import open_client
-from llm.endpoint_config import EndpointConfig
-from llm.gate import Gate, Halt
-from llm.kept_replies import KeptReplies
-from llm.ledger import Outcome
-from llm.limits import AdaptiveConcurrency, CircuitBreaker
 from llm.models import Call, Job
-from llm.slots import EndpointSlots
+from llm.running.asking import Asker
+from llm.running.gate import Gate, Halt
+from llm.running.kept_replies import KeptReplies
+from llm.running.ledger import Outcome
+from llm.running.limits import AdaptiveConcurrency, CircuitBreaker
+from llm.running.slots import EndpointSlots
+from llm.servers.client import open_client
+from llm.servers.endpoint_config import EndpointConfig
 from materials.models import Item
 from materials.questions import parse_questions
 from tests.llm.conftest import endpoint_of

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from llm import batchfile
-from llm.batchfile import read_batch, read_page, read_result, read_results, request_line
+from llm.batches import lines
+from llm.batches.lines import read_batch, read_page, read_result, read_results, request_line
 
 COMPLETION = {"choices": [{"message": {"content": "A"}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 3}}
 
@@ -79,7 +79,7 @@ def test_lines_that_name_no_request_are_left_out(text):
 
 
 def test_a_line_beyond_all_bounds_is_not_held(monkeypatch):
-    monkeypatch.setattr(batchfile, "MAX_LINE_BYTES", 100)
+    monkeypatch.setattr(lines, "MAX_LINE_BYTES", 100)
     with pytest.raises(ValueError, match="a line of the server's file is longer"):
         list(read_results(io.BytesIO(b" " * 101 + b"\n"), wants_json=False))
 

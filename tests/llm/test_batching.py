@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from llm import batching
+from llm.batches import steps
 from llm.models import Batch, Job
 from llm.services import pause_job, resume_job, retry_failed, stop_job
 from responses.models import Response
@@ -31,7 +31,7 @@ def start(jobs: JobMaker, server, **fields) -> Job:
 
 def step(job: Job, times: int = 1) -> Job:
     for _ in range(times):
-        assert batching.step(job.pk)
+        assert steps.step(job.pk)
     job.refresh_from_db()
     return job
 
@@ -229,7 +229,7 @@ def test_a_full_queue_at_the_server_is_waited_for(jobs: JobMaker, settings):
     ("behaviour", "words"), [("error_404", "scripted error_404"), ("huge", "longer than"), ("redirect", "307")]
 )
 def test_results_that_never_come_strand_no_calls(jobs: JobMaker, monkeypatch, behaviour, words):
-    monkeypatch.setattr("llm.batch_api.MAX_RESULT_BYTES", 2**20)
+    monkeypatch.setattr("llm.batches.api.MAX_RESULT_BYTES", 2**20)
     with ScriptedModelServer(Script(batch_polls=1, batch_behaviours=["ok"] * 3 + [behaviour])) as server:
         job = until_over(start(jobs, server, n=5))
         assert server.batches.files == {}
@@ -256,7 +256,7 @@ def test_a_pause_sends_nothing_more_and_collects_what_was_sent(jobs: JobMaker, s
         step(job, 6)
         assert counts(job) == {"ok": 10, "pending": 20}
         assert (job.status, len(server.batches.batches)) == (Job.Status.PAUSED, 1)
-        assert job not in batching.jobs_to_step()
+        assert job not in steps.jobs_to_step()
         resume_job(job=job)
         until_over(job)
     assert (job.status, counts(job)) == (Job.Status.DONE, {"ok": 30})
@@ -272,7 +272,7 @@ def test_a_stop_cancels_at_the_server_and_keeps_what_was_answered(jobs: JobMaker
         assert server.batches.files == {}
         assert counts(job) == {"ok": asked, "pending": 40 - asked}
         assert job.status == Job.Status.STOPPED
-        assert job not in batching.jobs_to_step()
+        assert job not in steps.jobs_to_step()
         resume_job(job=job)
         until_over(job)
         assert len(server.batches.bodies) == 40
@@ -359,7 +359,7 @@ def test_a_faltering_server_holds_the_job_and_says_so(jobs: JobMaker):
         requests = server.batches.requests
         step(job)
         assert server.batches.requests == requests
-        assert job not in batching.jobs_to_step()
+        assert job not in steps.jobs_to_step()
     assert (counts(job), job.batches.count()) == ({"pending": 5}, 0)
 
 
@@ -380,7 +380,7 @@ def test_two_workers_at_once_send_a_job_once(jobs: JobMaker, settings):
     with ScriptedModelServer() as server:
         job = start(jobs, server, n=40)
         stepped: list[bool] = []
-        work = in_thread(lambda: stepped.append(batching.step(job.pk)))
+        work = in_thread(lambda: stepped.append(steps.step(job.pk)))
         threads = [threading.Thread(target=work) for _ in range(4)]
         for thread in threads:
             thread.start()
@@ -410,7 +410,7 @@ def test_a_file_that_cannot_be_deleted_is_noted(jobs: JobMaker):
     batch = job.batches.get()
     assert (batch.status, len(batch.files)) == ("collected", 2)
     assert batch.files_problem.startswith("Its ")
-    assert job not in batching.jobs_to_step()
+    assert job not in steps.jobs_to_step()
 
 
 def test_the_jobs_page_shows_how_far_the_server_is(jobs: JobMaker, client_as, researcher):

@@ -9,7 +9,7 @@ from queue import SimpleQueue
 import pytest
 from django.db import transaction
 
-from llm.batch_collecting import SETTLED_AT_ONCE
+from llm.batches.collecting import SETTLED_AT_ONCE
 from llm.models import Batch, Call, Job
 from llm.tasks import sweep
 from responses.models import Response

@@ -11,8 +11,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from llm.bundle import write_bundle
-from llm.bundle_import import BundleError, import_bundle
+from llm.files.bundle import write_bundle
+from llm.files.bundle_import import BundleError, import_bundle
 from llm.models import Call, Endpoint, Job, Prompt
 from llm.services import publish_prompt, start_job
 from materials.models import Dataset, Instrument

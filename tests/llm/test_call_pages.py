@@ -5,12 +5,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from llm import call_pages
-from llm.axes import axes_of
-from llm.call_pages import CallFilter, page_of_calls
-from llm.comparison import Comparing, Side
-from llm.ledger import expand
 from llm.models import Call, Job
+from llm.pages import call_pages
+from llm.pages.call_pages import CallFilter, page_of_calls
+from llm.pages.comparison import Comparing, Side
+from llm.planning.axes import axes_of
+from llm.running.ledger import expand
 from tests.llm.jobs import CHOICE, JobMaker
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -9,11 +9,11 @@ import tracemalloc
 import pytest
 from aiohttp.abc import AbstractResolver
 
-from llm.client import ask, open_client, request_body
-from llm.endpoint_config import EndpointConfig, Parameters
-from llm.probing import probe
-from llm.replies import read_body, retry_after_seconds, status_fault
-from llm.transport import MAX_BODY_BYTES
+from llm.servers.client import ask, open_client, request_body
+from llm.servers.endpoint_config import EndpointConfig, Parameters
+from llm.servers.probing import probe
+from llm.servers.replies import read_body, retry_after_seconds, status_fault
+from llm.servers.transport import MAX_BODY_BYTES
 from tests.llm.conftest import MESSAGES, SCHEMA, endpoint_of
 from tests.model_server import MODEL, Script, ScriptedModelServer
 

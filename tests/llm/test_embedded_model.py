@@ -25,9 +25,9 @@ from config.model_server import (
     describe_exit,
     find_weights,
 )
-from llm.endpoint_config import EndpointConfig
-from llm.parsing import answer_schema, parse_reply
-from llm.probing import probe
+from llm.reading.parsing import answer_schema, parse_reply
+from llm.servers.endpoint_config import EndpointConfig
+from llm.servers.probing import probe
 from materials.questions import parse_questions
 
 ROOT = Path(__file__).parents[2]

@@ -8,9 +8,9 @@ import pytest
 from django.db import connection
 from django.urls import reverse
 
-from llm.endpoints import check_base_url
 from llm.models import Endpoint
-from llm.server_kinds import KINDS
+from llm.servers.endpoints import check_base_url
+from llm.servers.server_kinds import KINDS
 from llm.services import EndpointError, endpoint_config, probe_endpoint, save_endpoint
 from projects.models import AuditEvent
 from tests.llm.jobs import JobMaker

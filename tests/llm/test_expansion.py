@@ -7,9 +7,9 @@ from decimal import Decimal
 
 import pytest
 
-from llm import ledger
-from llm.ledger import Outcome, Used
 from llm.models import Call, Job
+from llm.running import ledger
+from llm.running.ledger import Outcome, Used
 from llm.services import JobError, pause_job, plan_series, resume_job, retry_failed, set_budget, start_job
 from materials.models import Item
 from projects.models import AuditEvent

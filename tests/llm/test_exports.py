@@ -13,10 +13,11 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from llm import exports, ledger
-from llm.exports import LedgerError, export_job
+from llm.files import exports
+from llm.files.exports import LedgerError, export_job
+from llm.files.results_import import ResultsRefusedError, import_results, write_requests
 from llm.models import Call, Job
-from llm.results_import import ResultsRefusedError, import_results, write_requests
+from llm.running import ledger
 from llm.services import pause_job, start_job
 from projects.models import AuditEvent
 from responses.models import Response

@@ -1,6 +1,6 @@
 import pytest
 
-from llm.fingerprint import endpoint_identity, fingerprint
+from llm.running.fingerprint import endpoint_identity, fingerprint
 
 CALL = {
     "base_url": "http://127.0.0.1:8081/v1",

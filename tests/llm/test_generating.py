@@ -6,8 +6,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from llm.generating import NoAnswersError, dataset_from_answers
 from llm.models import Job
+from llm.running.generating import NoAnswersError, dataset_from_answers
 from llm.services import plan_series, start_job
 from materials.importing import ImportRefusedError
 from tests.llm.jobs import JobMaker, run_here

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llm.budget import Budget, Room, Use, room
-from llm.grid import Factor, Grid, GridError
-from llm.job_text import factors_text, filter_text, persona_parts, read_factors, read_filter, read_personas
-from llm.orders import call_orders, count_orders
-from llm.personas import crossed
+from llm.planning.budget import Budget, Room, Use, room
+from llm.planning.grid import Factor, Grid, GridError
+from llm.planning.job_text import factors_text, filter_text, persona_parts, read_factors, read_filter, read_personas
+from llm.planning.orders import call_orders, count_orders
+from llm.planning.personas import crossed
 from materials.questions import parse_questions
 
 CONFIG = Factor.from_json({"name": "config", "levels": ["C1", "C2", "C3"]})

@@ -18,10 +18,10 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
 
-from llm import foreground, ledger
-from llm.jobfile import JobFileError, read_job_file
-from llm.jobfile_plan import plan_from_file
+from llm.files.jobfile import JobFileError, read_job_file
+from llm.files.jobfile_plan import plan_from_file
 from llm.models import Call, Job
+from llm.running import foreground, ledger
 from llm.services import publish_prompt, start_job
 from responses.models import Response
 from tests.conftest import ROOT

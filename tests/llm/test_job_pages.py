@@ -8,11 +8,11 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from llm import live
-from llm.job_text import read_factors
-from llm.ledger import expand
-from llm.live import job_findings
 from llm.models import Batch, Call, Endpoint, Job
+from llm.pages import live
+from llm.pages.live import job_findings
+from llm.planning.job_text import read_factors
+from llm.running.ledger import expand
 from llm.services import discard_plan, plan_series, publish_prompt, start_job
 from projects.models import AuditEvent
 from tests.llm.jobs import CHOICE, USER, JobMaker, counts, in_thread, run_here

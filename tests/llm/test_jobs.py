@@ -5,9 +5,9 @@ from collections import Counter
 
 import pytest
 
-from llm.asking import CONTROL_QUESTION
 from llm.models import Endpoint, Job
-from llm.planning import make_plan
+from llm.planning.costs import make_plan
+from llm.running.asking import CONTROL_QUESTION
 from llm.services import JobError, pause_job, resume_job, retry_failed, start_job, stop_job
 from llm.tasks import run_shard, sweep
 from responses.models import Respondent, Response

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import pytest
 from redis.asyncio import Redis
 
-from llm import ledger
-from llm.kept_replies import KeptReplies
-from llm.logprobs import Token
 from llm.models import Call, Job
-from llm.replies import Reply
+from llm.reading.logprobs import Token
+from llm.running import ledger
+from llm.running.kept_replies import KeptReplies
+from llm.running.slots import EndpointSlots
+from llm.servers.replies import Reply
 from llm.services import resume_job
-from llm.slots import EndpointSlots
 from llm.tasks import run_shard
 from responses.models import Response
 from tests.llm.jobs import JobMaker, counts, run_here

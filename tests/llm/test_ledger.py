@@ -9,10 +9,10 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from llm import ledger
-from llm.expansion import model_respondent
-from llm.ledger import Outcome
 from llm.models import Call, Job
+from llm.planning.expansion import model_respondent
+from llm.running import ledger
+from llm.running.ledger import Outcome
 from llm.services import discard_plan, pause_job, retry_failed, start_job
 from responses.models import Response
 from tests.llm.jobs import JobMaker, counts, in_thread

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llm.limits import (
+from llm.running.limits import (
     LATENCY_ROUNDS,
     LATENCY_SAMPLES,
     RETRY_AFTER_CAP_SECONDS,

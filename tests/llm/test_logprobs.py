@@ -6,10 +6,10 @@ import random
 
 import pytest
 
-from llm.client import request_body
-from llm.endpoint_config import EndpointConfig, Parameters
-from llm.logprobs import LOWEST, MAX_ALTERNATIVES, MAX_TOKENS, Token, read_logprobs
-from llm.replies import read_body
+from llm.reading.logprobs import LOWEST, MAX_ALTERNATIVES, MAX_TOKENS, Token, read_logprobs
+from llm.servers.client import request_body
+from llm.servers.endpoint_config import EndpointConfig, Parameters
+from llm.servers.replies import read_body
 from tests.llm.conftest import MESSAGES, endpoint_of
 from tests.model_server import Script, ScriptedModelServer
 

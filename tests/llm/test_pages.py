@@ -6,10 +6,10 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from llm.ledger import expand
 from llm.models import Job, Prompt
-from llm.planning import make_plan
+from llm.planning.costs import make_plan
 from llm.querysets import mark_rate
+from llm.running.ledger import expand
 from llm.services import JobError, pause_job
 from llm.templatetags.llm_words import duration
 from projects.models import Project

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from llm.parsing import (
+from llm.reading.parsing import (
     ANSWER_MODES,
     answer_format,
     answer_schema,
@@ -14,7 +14,7 @@ from llm.parsing import (
     parse_reply,
     split_reasoning,
 )
-from llm.replytext import split_think
+from llm.reading.replytext import split_think
 from materials.questions import parse_questions
 
 YES_NO = [{"code": "yes", "text": "Yes, always"}, {"code": "no", "text": "No"}]

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from llm.logprobs import LOWEST, Token
-from llm.probabilities import normalised, option_probabilities, sampled_probabilities
+from llm.reading.logprobs import LOWEST, Token
+from llm.reading.probabilities import normalised, option_probabilities, sampled_probabilities
 from materials.questions import parse_questions
 
 YES_NO = [

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from llm.client import ask, open_client
-from llm.endpoint_config import EndpointConfig, Parameters
-from llm.probing import probe
-from llm.server_kinds import KINDS, recognise_server
+from llm.servers.client import ask, open_client
+from llm.servers.endpoint_config import EndpointConfig, Parameters
+from llm.servers.probing import probe
+from llm.servers.server_kinds import KINDS, recognise_server
 from tests.llm.conftest import MESSAGES, SCHEMA, endpoint_of
 from tests.model_server import DIALECTS, MODEL, Script, ScriptedModelServer
 

@@ -9,8 +9,8 @@ import pytest
 from django.urls import reverse
 
 from llm.models import Job, Prompt
-from llm.prompt_preview import MOST_COUNTED
-from llm.prompt_publishing import NewerPromptError, publish_prompt
+from llm.prompting.prompt_preview import MOST_COUNTED
+from llm.prompting.prompt_publishing import NewerPromptError, publish_prompt
 from materials.models import Item
 from responses.models import RespondentKind
 from responses.services import get_respondent

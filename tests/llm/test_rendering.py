@@ -2,7 +2,13 @@ import tracemalloc
 
 import pytest
 
-from llm.rendering import MAX_PROMPT_CHARACTERS, PromptError, check_template, render_messages, template_variables
+from llm.prompting.rendering import (
+    MAX_PROMPT_CHARACTERS,
+    PromptError,
+    check_template,
+    render_messages,
+    template_variables,
+)
 
 VARIABLES = {"item": {"act": "tipping", "tags": ["x", "y"]}, "persona": {}}
 LONG = {"long": "x" * 300_000, "many": list(range(2000))}

@@ -5,7 +5,7 @@ import os
 
 from redis.asyncio import Redis
 
-from llm.reservations import Reservations
+from llm.running.reservations import Reservations
 
 
 def test_what_is_being_asked_stays_reserved_as_long_as_a_heartbeat_says_so():

@@ -9,8 +9,9 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from llm import ledger, tasks
+from llm import tasks
 from llm.models import Job
+from llm.running import ledger
 from llm.services import pause_job
 from llm.tasks import run_shard
 from responses.models import Response

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from llm.parsing import answer_schema, parse_reply
+from llm.reading.parsing import answer_schema, parse_reply
 from materials.questions import parse_questions
 from tests.llm.conftest import MESSAGES, endpoint_of
 from tests.model_server import BEHAVIOURS, MODEL, Script, ScriptedModelServer

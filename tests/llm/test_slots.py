@@ -10,7 +10,7 @@ from typing import Any
 
 from redis.asyncio import Redis
 
-from llm.slots import EndpointSlots
+from llm.running.slots import EndpointSlots
 
 numbers = itertools.count(10_000)
 

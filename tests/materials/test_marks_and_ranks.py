@@ -7,7 +7,7 @@ from django.http import QueryDict
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llm.parsing import answer_format, answer_schema, parse_reply
+from llm.reading.parsing import answer_format, answer_schema, parse_reply
 from materials.form_values import form_value
 from materials.presentation import PREFIX, shown_questions
 from materials.questions import AnswerError, QuestionError, check_value, draw_orders, parse_questions

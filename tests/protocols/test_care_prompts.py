@@ -4,7 +4,7 @@ import difflib
 
 import pytest
 
-from llm.rendering import render_messages
+from llm.prompting.rendering import render_messages
 from materials.questions import parse_questions
 from protocols.asking import PromptFiles
 from protocols.care.pilot import ARCHITECTURES, SetUp, best, representative, score
@@ -26,7 +26,7 @@ INFORMED = {
 
 
 def rendered(name: str, variables: dict) -> list[dict[str, str]]:
-    files = PromptFiles(FOLDER, name)
+    files = PromptFiles(FOLDER, name, version=2)
     return render_messages(files.text("system"), files.text("user"), variables)
 
 
@@ -38,10 +38,10 @@ def simulated(setting: str) -> list[dict[str, str]]:
 @pytest.mark.parametrize(
     ("setting", "lines"),
     [
-        ("informed", ["The article was shared in this community:", "Name: /r/Lake", ""]),
+        ("informed", ["", "The article was shared in this community:", "Name: /r/Lake"]),
         (
             "informed_all",
-            ["The article was shared in this community:", "Name: /r/Lake", "Topic: A place", "Place: GB", ""],
+            ["", "The article was shared in this community:", "Name: /r/Lake", "Topic: A place", "Place: GB"],
         ),
     ],
 )

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from llm.answer_formats import answer_format
-from llm.rendering import PromptError, render_messages, template_variables
+from llm.prompting.rendering import PromptError, render_messages, template_variables
+from llm.reading.answer_formats import answer_format
 from materials.questions import draw_orders, option_codes, option_label, parse_questions
 from protocols.pact.cases import personas
 from protocols.pact.countries import (

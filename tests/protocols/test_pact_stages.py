@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from llm.grid import Factor
-from llm.grid import Grid as JobGrid
-from llm.rendering import render_messages
+from llm.planning.grid import Factor
+from llm.planning.grid import Grid as JobGrid
+from llm.prompting.rendering import render_messages
 from protocols.asking import PromptFiles
 from protocols.pact.asked_cases import DEMOGRAPHICS, factors, pairs_of, study_items
 from protocols.pact.cases import CONFIGS, DEMOGRAPHIC_CONDITIONS, Grid

@@ -8,18 +8,18 @@ from typing import Any, NoReturn
 from django.core.management.base import BaseCommand, CommandError
 
 from llm import services
-from llm.bundle import write_bundle
-from llm.bundle_import import BundleError, import_bundle
-from llm.exports import EXPORTS, REQUESTS, LedgerError, export_job
-from llm.foreground import Display, work
-from llm.generating import NoAnswersError, dataset_from_answers
-from llm.jobfile import JobFile, JobFileError, read_job_file
-from llm.jobfile_plan import jobs_of_file, make_endpoints, plan_from_file
+from llm.files.bundle import write_bundle
+from llm.files.bundle_import import BundleError, import_bundle
+from llm.files.exports import EXPORTS, REQUESTS, LedgerError, export_job
+from llm.files.jobfile import JobFile, JobFileError, read_job_file
+from llm.files.jobfile_plan import jobs_of_file, make_endpoints, plan_from_file
+from llm.files.results_import import ResultsRefusedError, import_results, write_requests
 from llm.models import Job
-from llm.planning import make_plan
+from llm.planning.costs import make_plan
+from llm.prompting.rendering import PromptError
 from llm.querysets import job_progress
-from llm.rendering import PromptError
-from llm.results_import import ResultsRefusedError, import_results, write_requests
+from llm.running.foreground import Display, work
+from llm.running.generating import NoAnswersError, dataset_from_answers
 from llm.shell import counts, list_lines, plan_lines, status_json, status_lines
 from materials.importing import ImportRefusedError
 from projects.crypto import DecryptionError

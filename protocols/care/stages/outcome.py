@@ -6,7 +6,7 @@ from itertools import chain
 
 from pydantic import Field
 
-from llm.jobfile_parts import published_instrument
+from llm.files.jobfile_parts import published_instrument
 from llm.models import Call
 from materials.models import Item
 from protocols.care.stages.in_step import refuse_stale

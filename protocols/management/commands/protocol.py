@@ -3,8 +3,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from llm.foreground import Display, work
 from llm.models import Job
+from llm.running.foreground import Display, work
 from projects.models import Project
 from protocols.catalogue import PROTOCOLS
 from protocols.models import ProtocolRun, StageRun

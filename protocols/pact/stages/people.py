@@ -8,7 +8,7 @@ from django.db.models import Count, Q
 from django.db.models.fields.json import KeyTextTransform
 from pydantic import Field
 
-from llm.jobfile_parts import published_instrument
+from llm.files.jobfile_parts import published_instrument
 from llm.models import Job
 from protocols.asking import Asked, PromptFiles, plan_asking, start_asking
 from protocols.context import Made, StageContext

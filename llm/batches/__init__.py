@@ -1,0 +1,1 @@
+"""Jobs that are asked by a server's Batch API."""

@@ -1,0 +1,1 @@
+"""Jobs as files: descriptions, bundles, exports, results from elsewhere."""

@@ -1,0 +1,1 @@
+"""Pages of endpoints, prompts, jobs and calls, with their forms and reads."""

@@ -1,0 +1,1 @@
+"""What a job will ask: its grid of conditions, its items, its price."""

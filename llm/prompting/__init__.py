@@ -1,0 +1,1 @@
+"""Prompts: templates, their rendering, their preview."""

@@ -1,0 +1,1 @@
+"""Calls on their way: the ledger, limits, runners, what is kept until it is stored."""
