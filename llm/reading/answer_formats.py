@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from materials.questions import BEST, WORST, option_codes, option_label
+from materials.questions import BEST, WORST, apart_codes, option_codes, option_label
 
 Orders = Mapping[str, Sequence[str]]
 AnswerMode = Literal["auto", "json", "letter", "label", "number", "sentence", "sentence_last"]
@@ -132,20 +132,20 @@ def answer_format(questions: Sequence[Any], orders: Orders, mode: AnswerMode = "
         parts = [f'"{question.code}": {_in_words(question, orders)}' for question in questions]
         return f"Answer with one JSON object and nothing else: {{{', '.join(parts)}}}."
     (question,) = questions
-    several = question.kind in ("multi", "rank")
     if mode == "number":
         return f"Answer with {_in_words(question, orders, alone=True)} and nothing else."
     if mode == "letter":
-        wanted = "the letters of the options, separated by commas," if several else "the letter of one option"
+        wanted = _several(question, "letter") if question.kind == "multi" else "the letter of one option"
         if question.kind == "rank":
             wanted = f"the letters of {_how_many(question)}, the best first, separated by commas,"
-        known = _letters(question, orders)
+        known, alone = _letters(question, orders), _only_alone(question, orders, "letter")
     elif mode == "label":
-        wanted = "the exact texts of the options, separated by commas," if several else "the exact text of one option"
+        wanted = _several(question, "exact text") if question.kind == "multi" else "the exact text of one option"
         known = _fixed_labels(question, orders)
+        alone = _only_alone(question, orders, "label") if known else ""
     else:
         return _sentence_format(question, orders, sentence.strip())
-    return f"Answer with {wanted} and nothing else{': ' if known else ''}{_listed(known)}."
+    return f"Answer with {wanted} and nothing else{': ' if known else ''}{_listed(known)}{alone}."
 
 
 def _sentence_format(question: Any, orders: Orders, sentence: str) -> str:
@@ -219,8 +219,45 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
+def _amount(lowest: int, highest: int | None, what: str) -> str:
+    """So many of these in words.
+
+    >>> _amount(0, None, "letter"), _amount(1, None, "letter"), _amount(0, 3, "letter"), _amount(2, 3, "letter")
+    ('letters', 'at least 1 letter', 'at most 3 letters', '2 to 3 letters')
+    """
+    if highest is None:
+        number, last = (f"at least {lowest} ", lowest) if lowest else ("", 0)
+    elif lowest == highest:
+        number, last = f"{highest} ", highest
+    else:
+        number, last = f"{f'{lowest} to' if lowest else 'at most'} {highest} ", highest
+    return f"{number}{what}{'' if last == 1 else 's'}"
+
+
+def _chosen(question: Any, what: str) -> str:
+    return _amount(max(question.minimum, 1 if question.required else 0), question.maximum, what)
+
+
+def _several(question: Any, what: str) -> str:
+    return f"{_chosen(question, what)} of the options, separated by commas,"
+
+
+def _only_alone(question: Any, orders: Orders, name: Literal["letter", "label"]) -> str:
+    """Which of several options exclude all others, by letter or text."""
+    options = lettered_options(question, orders.get(question.code, ())) if question.kind == "multi" else ()
+    alone = [f'"{getattr(option, name)}"' for option in options if option.code in apart_codes(question)]
+    return f" ({' or '.join(alone)} only alone)" if alone else ""
+
+
 def _how_many(question: Any) -> str:
     return f"the best {question.top} options" if getattr(question, "top", None) else "all options"
+
+
+def _letters_in_words(question: Any, orders: Orders) -> str:
+    if question.kind != "multi":
+        return ""
+    alone = _only_alone(question, orders, "letter")
+    return f"a list of {_chosen(question, 'letter')} among {_listed(_letters(question, orders))}{alone}"
 
 
 def _marks_in_words(question: Any) -> str:
@@ -228,10 +265,11 @@ def _marks_in_words(question: Any) -> str:
         return ""
     labels = _listed([label.code for label in question.labels])
     means = "; ".join(f"{label.code}: {label.text}" for label in question.labels if label.text != label.code)
-    limit = f" of at most {question.most}" if question.most else ""
+    passages = _amount(1 if question.required else 0, question.most, "passage")
+    apart = "" if question.overlap else " without overlap"
     return (
-        f'a list{limit} of {{"text": words copied exactly from {question.field}, "label": one of {labels}}}'
-        f"{f' ({means})' if means else ''}"
+        f'a list of {passages}{apart}, each {{"text": words copied exactly from {question.field}, '
+        f'"label": one of {labels}}}{f" ({means})" if means else ""}'
     )
 
 
@@ -247,10 +285,10 @@ def _in_words(question: Any, orders: Orders, *, alone: bool = False) -> str:
     words = {
         "choice": f"one of {letters}",
         "pairwise": f"one of {letters}",
-        "multi": f"a list of letters among {letters}",
+        "multi": _letters_in_words(question, orders),
         "scale": f"a whole number{bounds}",
         "number": f"a {'whole ' if whole else ''}number{bounds}",
-        "text": "a text",
+        "text": f"a text of at most {getattr(question, 'max_length', 0):,} characters",
         "rank": f"a list of letters among {letters} that puts {_how_many(question)} in order, the best first",
         "best_worst": f'{{"best": one of {letters}, "worst": another of them}}',
         "span": _marks_in_words(question),

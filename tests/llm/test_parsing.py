@@ -91,6 +91,29 @@ def test_the_format_in_words():
     )
 
 
+SPAN = {"kind": "span", "code": "q", "text": "?", "field": "story", "labels": [{"code": "good", "text": "good"}]}
+PASSAGE = 'each {"text": words copied exactly from story, "label": one of "good"}'
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        (NOTE | {"max_length": 1200}, "a text of at most 1,200 characters"),
+        (WHY, 'a list of at least 1 letter among "A", "B", "C"'),
+        (WHY | {"minimum": 2, "maximum": 2}, 'a list of 2 letters among "A", "B", "C"'),
+        (WHY | {"required": False}, 'a list of letters among "A", "B", "C" or null'),
+        (
+            WHY | {"maximum": 2, "options": [*WHY["options"][:2], {"code": "none", "text": "None", "apart": True}]},
+            'a list of 1 to 2 letters among "A", "B", "C" ("C" only alone)',
+        ),
+        (SPAN, f"a list of at least 1 passage without overlap, {PASSAGE}"),
+        (SPAN | {"most": 3, "overlap": True, "required": False}, f"a list of at most 3 passages, {PASSAGE} or null"),
+    ],
+)
+def test_models_are_told_what_the_instrument_refuses(question, words):
+    assert answer_format(asked(question), {}).endswith(f'{{"{question["code"]}": {words}}}.')
+
+
 def test_every_kind_is_read_from_json_into_codes():
     reply = {"norm": "A", "why": ["C", "A"], "sure": -1, "age": None, "note": " so ", "better": "B"}
     parsed = parse(json.dumps(reply), *ALL, orders={**REVERSED, "better": ["second", "first"]})
