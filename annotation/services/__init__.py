@@ -12,6 +12,7 @@ from annotation.services.answering import (
     skip,
     submit,
 )
+from annotation.services.bots import BotsSummary, label_with_bots, settle_splits
 from annotation.services.bulk import hand_over, invalidate, release_leases, reopen_skipped
 from annotation.services.claiming import claim_next, orders_for, own_place, set_shown
 from annotation.services.guidelines import GuidelinesError, publish_guidelines, read_guidelines
@@ -39,6 +40,7 @@ from annotation.services.setup import UnknownFieldError, change_settings, create
 
 __all__ = [
     "AlreadyAnsweredError",
+    "BotsSummary",
     "DecidedMeanwhileError",
     "DecisionError",
     "GuidelinesError",
@@ -64,6 +66,7 @@ __all__ = [
     "invalidate",
     "items_without_places",
     "judge",
+    "label_with_bots",
     "lacking_field",
     "let_on",
     "member_for",
@@ -81,6 +84,7 @@ __all__ = [
     "set_member_status",
     "set_shown",
     "set_status",
+    "settle_splits",
     "settle_training",
     "skip",
     "submit",
