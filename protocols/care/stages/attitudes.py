@@ -15,7 +15,7 @@ from protocols.files import open_given
 from protocols.labelling import given_labels, label_projects
 from protocols.stages import EndpointName, Plan, Stage, StageError, StageResult, StageSettings
 
-PROPOSAL = PromptFiles(FOLDER, "attitude_proposal")
+PROPOSAL = PromptFiles(FOLDER, "attitude_proposal", version=2)
 STANCES = {"support": "Support", "opposition": "Opposition", "neutral": "Neither, or both"}
 PROPOSAL_QUESTIONS = (
     {

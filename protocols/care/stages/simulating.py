@@ -12,7 +12,7 @@ from protocols.care.stages.tones import asked_as_chosen, tone_prompt, with_tones
 from protocols.context import Made, StageContext
 from protocols.stages import EndpointNames, Plan, Stage, StageResult, StageSettings
 
-SIMULATION = PromptFiles(FOLDER, "simulation")
+SIMULATION = PromptFiles(FOLDER, "simulation", version=2)
 TONE_PROMPTS = tuple(path for architecture in ARCHITECTURES for path in tone_prompt(architecture).paths)
 QUESTION = {"kind": "text", "code": "reaction", "text": "What do you write?", "max_length": 5000}
 BLIND, INFORMED = "blind", "informed"

@@ -15,7 +15,7 @@ NO_TONE = "no valid tone"
 
 
 def tone_prompt(architecture: str) -> PromptFiles:
-    return PromptFiles(FOLDER, f"tone_{architecture}")
+    return PromptFiles(FOLDER, f"tone_{architecture}", version=2)
 
 
 def asked_for_tones(

@@ -28,7 +28,7 @@ class Writing(Asking):
 
 
 def prompt(name: str) -> PromptFiles:
-    return PromptFiles(PROMPTS, name)
+    return PromptFiles(PROMPTS, name, version=2)
 
 
 def asked_about(ctx: StageContext, code: str, name: str, questions: Sequence[Mapping[str, Any]]) -> Asked:

@@ -12,6 +12,7 @@ from protocols.context import StageContext
 from protocols.stages import EndpointName, EndpointNames, Plan, Stage, StageResult, StageSettings
 
 PROMPTS = Path(__file__).parent.parent / "prompts"
+SECOND = ("denoise", "categorise", "compare", "judge_plain")  # prompts that are at version 2
 
 
 class AskOne(StageSettings):
@@ -40,7 +41,7 @@ def marks(*items: Item) -> dict[str, bool]:
 
 
 def prompt(name: str) -> PromptFiles:
-    return PromptFiles(PROMPTS, name)
+    return PromptFiles(PROMPTS, name, version=2 if name in SECOND else 1)
 
 
 def fields(settings: Any) -> dict[str, Any]:
