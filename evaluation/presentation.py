@@ -10,6 +10,7 @@ from django.urls import reverse
 from evaluation.kinds import KINDS
 from evaluation.masking import masked
 from evaluation.models import Report, ReportShare
+from evaluation.sections.shape import P_UNITS
 
 PAPER = ("svg", "png", "pdf")
 
@@ -54,7 +55,7 @@ class Reading:
         rows = [
             {
                 "cells": [
-                    {"kind": column["kind"], "value": row["cells"][column["key"]], "p": column["unit"] == "p"}
+                    {"kind": column["kind"], "value": row["cells"][column["key"]], "p": column["unit"] in P_UNITS}
                     for column in columns
                 ],
                 "marks": row["marks"],

@@ -28,8 +28,8 @@ ANNOTATORS = (
     Column("items", "Items compared", "count", "n"),
     Column("advantage", "Model at least as close", "estimate", "0 to 1"),
     Column("own_advantage", "Annotator at least as close", "estimate", "0 to 1"),
-    Column("p_value", "p", "estimate"),
-    Column("q_value", "q", "estimate", "adjusted"),
+    Column("p_value", "One-sided test", "estimate", "p"),
+    Column("q_value", "Adjusted", "estimate", "q"),
     Column("won", "Model wins"),
 )
 MODEL = "model"

@@ -10,6 +10,7 @@ from evaluation.metrics.result import Estimate
 
 Cell = str | int | float | None | dict[str, Any]
 ColumnKind = Literal["text", "name", "wide", "tally", "count", "estimate"]
+P_UNITS = ("p", "q")  # of estimates that are read as p-values are
 
 
 @dataclass(frozen=True, slots=True)

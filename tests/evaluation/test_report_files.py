@@ -18,7 +18,6 @@ from django.test import Client
 from evaluation.building import build_report
 from evaluation.bundle import bundle
 from evaluation.kept_frames import pack, unpack
-from evaluation.latex import latex_table
 from evaluation.models import Report
 from evaluation.services import create_report, revoke_share, share_report
 from projects.models import AuditEvent, User
@@ -30,40 +29,6 @@ def made(paired: Paired, parameters: dict[str, Any]) -> Report:
         project=paired.project, title="People & tiny", kind="alignment", parameters=parameters, created_by=None
     )
     return build_report(report.pk)
-
-
-def estimate(value: float | None, n: int, reason: str = "") -> dict[str, Any]:
-    return {"value": value, "n": n, "low": value, "high": value, "reason": reason}
-
-
-def column(key: str, kind: str, unit: str = "") -> dict[str, Any]:
-    return {"key": key, "label": key.capitalize(), "kind": kind, "unit": unit, "shown": True}
-
-
-def table(*rows: dict[str, Any]) -> dict[str, Any]:
-    columns = [column("who", "name"), column("people", "count", "n"), column("rate", "estimate", "0 to 1")]
-    return {"code": "t", "title": "Rates_1", "caption": "By 50 % & more.", "columns": columns, "rows": list(rows)}
-
-
-def row(who: str, people: int, rate: dict[str, Any], **more: Any) -> dict[str, Any]:
-    cells = {"who": who, "people": people, "rate": rate}
-    return {"cells": cells, "marks": [], "answers": {"q": "1"}, "n_answers": 9, "n_people": None, **more}
-
-
-def test_a_table_in_latex_has_intervals_n_and_reasons_and_escapes_text():
-    lines = latex_table(
-        table(
-            row("A_b", 12, estimate(-0.5, 12), marks=["simulated"]),
-            row("C", 12, estimate(0.25, 7), marks=["human"]),
-            row("[D]", 3, estimate(None, 3, "no answer"), marks=["human"]),
-        )
-    ).splitlines()
-    assert r"\caption{Rates\_1. By 50 \% \& more.}" in lines
-    assert r"Who & People (n) & Rate (0 to 1) & Kind \\" in lines
-    assert r"A\_b & 12 & $-$0.50 [$-$0.50, $-$0.50] & simulated \\" in lines  # the row says n
-    assert r"C & 12 & 0.25 [0.25, 0.25], n = 7 & people \\" in lines
-    assert r"{}[D] & 3 & n/a & people \\" in lines  # and not an option of the line above
-    assert r"\multicolumn{4}{l}{\footnotesize n/a: no answer} \\" in lines
 
 
 def test_frames_come_back_as_they_were():
