@@ -77,7 +77,7 @@ def model_server(folder: Path, *, latency: float = LATENCY, arguments: Sequence[
 
 @contextmanager
 def worker(folder: Path, **environment: str) -> Iterator[Child]:
-    """A Celery worker with the arguments that `serve` gives it, ready for work."""
+    """A Celery worker as `serve` starts them, for model jobs and everything else, ready for work."""
     arguments = ("worker", "--concurrency=2", "--loglevel=INFO", "--without-mingle", "--without-gossip")
     log = folder / f"worker-{len(list(folder.glob('worker-*.log')))}.log"
     child = _celery(*arguments, log=log, env=os.environ | environment)

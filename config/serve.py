@@ -113,7 +113,7 @@ class Instance:
         if demo:
             self.supervisor.wait(demo, PREPARE_SECONDS)
             self._say("demo project")
-        self._start_worker()
+        self._start_workers()
         self._say_addresses()
         if self.options.demo:
             self.supervisor.background = self._manage("Filling the demo project", "fill_demo", "--base-url", self.url)
@@ -186,15 +186,17 @@ class Instance:
             raise StartError(f"The web server is not ready: {fault} (log: {web.log}).")
         self._say("web server")
 
-    def _start_worker(self) -> None:
+    def _start_workers(self) -> None:
         celery = ("-m", "celery", "-A", "config.celery")
-        arguments = ("worker", "--concurrency=2", "--loglevel=INFO", "--without-mingle", "--without-gossip")
+        worker = (*celery, "worker", "--concurrency=2", "--loglevel=INFO", "--without-mingle", "--without-gossip")
+        of_jobs, of_the_rest = ("--queues=models", "--hostname=models@%h"), ("--exclude-queues=models",)
         # SIGQUIT: leave soon, what was not finished is claimed again.
-        worker = self._run("The worker", *celery, *arguments, log="worker", stop="SIGQUIT")
+        models = self._run("The worker for model jobs", *worker, *of_jobs, log="model-worker", stop="SIGQUIT")
+        rest = self._run("The worker", *worker, *of_the_rest, log="worker", stop="SIGQUIT")
         schedule = self.var / "run" / "celerybeat-schedule"
         beat = self._run("Beat", *celery, "beat", "--schedule", schedule, "--pidfile=", log="beat")
-        self.supervisor.programs += [worker, beat]
-        self._say("worker and beat")
+        self.supervisor.programs += [models, rest, beat]
+        self._say("workers and beat")
 
     def _say_addresses(self) -> None:
         print(f"\nConcord is ready: {self.url}/\nLogs: {self.var / 'log'}", flush=True)

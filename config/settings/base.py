@@ -4,6 +4,7 @@ from pathlib import Path
 
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
+from kombu import Queue
 
 from config import env
 from config.database import database_settings
@@ -80,6 +81,10 @@ CACHES = {"default": {"BACKEND": "config.cache.ForgivingRedisCache", "LOCATION":
 CELERY_BROKER_URL = REDIS_URL
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = False
+# Model jobs wait for servers for minutes at a time: a queue of their own keeps reports and imports from waiting behind
+# them. A worker takes from both unless it is told otherwise.
+CELERY_TASK_QUEUES = [Queue("celery"), Queue("models")]
+CELERY_TASK_ROUTES = {"llm.tasks.run_shard": {"queue": "models"}, "llm.tasks.step_batches": {"queue": "models"}}
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 # In kB: after a report, whose libraries take 150 MB, a fresh process takes over.
 CELERY_WORKER_MAX_MEMORY_PER_CHILD = 250_000

@@ -18,7 +18,7 @@ SECRETS = {"SECRET_KEY", "CONCORD_FIELD_KEYS", "POSTGRES_PASSWORD", "VALKEY_PASS
 
 
 def test_every_part_is_there() -> None:
-    assert set(SERVICES) == {"web", "worker", "beat", "migrate", "postgres", "valkey"}
+    assert set(SERVICES) == {"web", "worker", "model-worker", "beat", "migrate", "postgres", "valkey"}
 
 
 @pytest.mark.parametrize("name", sorted(set(SERVICES) - {"migrate"}))
@@ -26,7 +26,7 @@ def test_every_lasting_service_has_a_health_check(name: str) -> None:
     assert SERVICES[name]["healthcheck"]["test"]
 
 
-@pytest.mark.parametrize("name", ["web", "worker", "beat"])
+@pytest.mark.parametrize("name", ["web", "worker", "model-worker", "beat"])
 def test_programs_wait_for_migrations_and_services(name: str) -> None:
     assert {key: value["condition"] for key, value in SERVICES[name]["depends_on"].items()} == {
         "postgres": "service_healthy",

@@ -97,6 +97,12 @@ def test_it_serves_pages_and_ends_everything_on_ctrl_c(serve: Callable[..., Serv
         assert answer.status == 200
     page = urlopen(f"http://127.0.0.1:{served.port}/login/?PROLIFIC_PID=5f0000").read().decode()
     assert "/static/css/" in page
+    logs = [served.var / "log" / f"{name}.log" for name in ("worker", "model-worker")]
+    assert wait_until(lambda: all(" ready." in log.read_text() for log in logs), 60)
+    with Celery(broker=_redis_url(served), set_as_current=False) as asker:
+        queues = asker.control.inspect(timeout=20, limit=2).active_queues()
+    # A job that waits for its server keeps nothing else waiting.
+    assert sorted([queue["name"] for queue in one] for one in queues.values()) == [["celery"], ["models"]]
     check = [sys.executable, ROOT / "manage.py", "check", "--database", "default"]  # finds the services by itself
     env = {name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "REDIS_URL"}}
     env |= {"CONCORD_VAR": str(served.var), "DJANGO_SETTINGS_MODULE": "config.settings.dev"}
@@ -128,8 +134,7 @@ def test_a_kill_9_at_rest_and_at_work_and_the_death_of_one_child_leave_nothing_b
 
     at_work = serve(settings="tests.config.busy")
     assert at_work.wait_until_ready() < 120  # on a quiet machine about five seconds
-    addresses = dict(line.split("=", 1) for line in (at_work.var / "run" / "services.env").read_text().splitlines())
-    with Celery(broker=addresses["REDIS_URL"], set_as_current=False) as sender:
+    with Celery(broker=_redis_url(at_work), set_as_current=False) as sender:
         for _ in range(6):  # more than the worker has processes: some wait inside it
             sender.send_task("tests.config.busy.stay")
     log = at_work.var / "log" / "worker.log"
@@ -143,6 +148,11 @@ def test_a_kill_9_at_rest_and_at_work_and_the_death_of_one_child_leave_nothing_b
     assert last.process.wait(40) == 1
     assert "serve: PostgreSQL was ended by SIGKILL (log: " in last.output()
     assert _gone(started, 3)
+
+
+def _redis_url(served: Served) -> str:
+    lines = (served.var / "run" / "services.env").read_text().splitlines()
+    return dict(line.split("=", 1) for line in lines)["REDIS_URL"]
 
 
 def _kill_and_see_all_end(served: Served, *, seconds: float) -> None:
