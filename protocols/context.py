@@ -76,13 +76,21 @@ class StageContext:
         return self.dataset(code, name).items.order_by("position", "pk").iterator(chunk_size=2000)
 
     def make_dataset(self, items: Iterable[Made], *, part: str = "") -> Dataset:
-        """A new dataset of this run, named also by its `part`. Raises StageError when an item is wrong."""
+        """A dataset of this run, named also by its `part`; where an earlier step made it, it gains the items.
+
+        Raises StageError when an item is wrong.
+        """
         slug = f"{self.slug}-{part}" if part else self.slug
+        earlier = Item.objects.filter(dataset__project=self.project, dataset__slug=slug).count()
         records = (_record(row, item) for row, item in enumerate(items, start=1))
-        source = f"{self.run}, stage {self.stage.code}"
         try:
             made = import_items(
-                project=self.project, dataset_slug=slug, records=records, source=source, by=self.by, watch=self.say_rows
+                project=self.project,
+                dataset_slug=slug,
+                records=records,
+                source=f"{self.run}, stage {self.stage.code}",
+                by=self.by,
+                watch=lambda rows: self.say_rows(earlier + rows),
             )
         except ImportRefusedError as error:
             raise StageError(f"{error} The first is at {error.faults[0]}") from error

@@ -97,16 +97,23 @@ def _give_up(run: ProtocolRun, code: str) -> bool:
     return bool(run.stage_runs.filter(pk__in=given_up, status=Status.UNDER_WAY).update(**changes))
 
 
-@transaction.atomic
 def perform(stage_run_id: int) -> None:
     """Do what was asked for: everything the stage writes, or nothing and the reason.
 
-    The row's lock keeps others off and goes with a killed worker, so that asking again is always safe.
+    Of a stage that goes in steps each is kept. The row's lock keeps others off a step and goes with a killed worker,
+    so that asking again is always safe.
     """
+    while _step(stage_run_id):
+        pass
+
+
+@transaction.atomic
+def _step(stage_run_id: int) -> bool:
+    """Whether another step is to be done here."""
     pending = StageRun.objects.select_for_update(of=("self",), skip_locked=True)
     stage_run = pending.filter(pk=stage_run_id, status=Status.PENDING).select_related("run__project", "by").first()
     if stage_run is None:
-        return
+        return False
     try:
         with transaction.atomic():
             result = stage_run.stage.run(stage_context(stage_run.run, stage_run.code, current=stage_run))
@@ -114,6 +121,7 @@ def perform(stage_run_id: int) -> None:
         _fail(stage_run, _problem(error, stage_run.run, stage_run.code))
     else:
         _settle(stage_run, result)
+    return stage_run.status == Status.PENDING
 
 
 def collect_stage(*, run: ProtocolRun, code: str, by: User | None, partial: bool = False) -> StageRun:
@@ -181,7 +189,8 @@ def stage_context(
 def _settle(stage_run: StageRun, result: StageResult) -> None:
     stage_run.outputs = {**stage_run.outputs, **result.outputs}
     stage_run.came, stage_run.out, stage_run.why = result.came, result.out, dict(result.why)
-    stage_run.status = Status.DONE if result.done else Status.UNDER_WAY
+    open_status = Status.UNDER_WAY if stage_run.stage.collect else Status.PENDING
+    stage_run.status = Status.DONE if result.done else open_status
     stage_run.problem = ""
     stage_run.finished_at = timezone.now() if result.done else None
     stage_run.save()

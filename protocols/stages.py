@@ -50,7 +50,8 @@ class StageResult(NamedTuple):
     `outputs` names it: {"dataset": slug}, {"job": pk or list of them}, {"label_project": slug}, {"study": pk},
     {"report": pk}; a second one of a noun has a suffix, as in "dataset_removed". Sentences under "note" are shown.
     `came`, `out` and `why` (reason to count) are its row of the funnel. Not `done`: models or people are at work, and
-    `collect` ends the stage.
+    `collect` ends the stage; one without `collect` has done a step of its work, which stays, and is run again for the
+    next.
     """
 
     outputs: Mapping[str, Any]
@@ -113,7 +114,8 @@ class Protocol:
 
     `trial`: by code of a stage, the settings that differ from its defaults where the whole chain is tried with a tiny
     model and with bots in the place of people, so that it comes to its end in minutes. Endpoints are given by their
-    numbers, from 1 in the order of their names: the trial makes as many as the highest number.
+    numbers, from 1 in the order of their names: the trial makes as many as the highest number. `trial_answers`: what
+    bots answer there to questions, by code, for which not every valid answer will do.
     """
 
     name: str
@@ -122,6 +124,7 @@ class Protocol:
     stages: tuple[Stage, ...]
     sources: tuple[Source, ...] = ()
     trial: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    trial_answers: Mapping[str, Any] = field(default_factory=dict)
 
     def stage(self, code: str) -> Stage:
         """Raises StageError."""

@@ -19,10 +19,12 @@ from llm.services import save_endpoint
 from materials.models import Dataset, Item
 from projects.models import AuditEvent, Project, Role, User
 from projects.services import set_member
+from protocols.care.keyphrases import Keyphrase
 from protocols.care.protocol import PROTOCOL
 from protocols.care.tones import SHIPPED, read_tones
+from protocols.context import rows_done
 from protocols.models import ProtocolRun, StageRun
-from protocols.services import collect_stage, give_file, run_stage, set_settings, start_protocol
+from protocols.services import collect_stage, give_file, perform, run_stage, set_settings, start_protocol
 from protocols.stages import StageError
 from protocols.states import stage_states
 from responses.models import Response
@@ -215,6 +217,34 @@ def _check_report(done: dict[str, StageRun]) -> None:
     real = [item.content for item in items(done["derive"], "dataset_real")]
     whole = tables["posts"]["rows"][0]["cells"]
     assert (whole["posts"], whole["tones"], whole["communities"]) == (16, len(real), 4)
+
+
+def test_keyphrases_go_on_from_the_last_step_that_was_kept(
+    care: ProtocolRun, people: list[User], monkeypatch: pytest.MonkeyPatch
+):
+    """A worker that is killed in its third step of seven articles costs that step and nothing else."""
+    go(care, "read", people)
+    go(care, "corpus", people)
+    texts: list[str] = []
+
+    def looked_at(text: str, most: int) -> list[Keyphrase]:
+        texts.append(text)
+        if len(texts) == 17:
+            raise KeyboardInterrupt
+        return [Keyphrase(1, "snow", "snow", 0.5)]
+
+    monkeypatch.setattr("protocols.care.stages.corpus.ARTICLES_A_STEP", 7)
+    monkeypatch.setattr("protocols.care.keyphrases.keyphrases", looked_at)
+    with pytest.raises(KeyboardInterrupt):
+        run_stage(run=care, code="keyphrases", by=None, here=True)
+    left = care.stage_runs.get(code="keyphrases")
+    assert (left.status, len(items(left)), rows_done(left)) == (StageRun.Status.PENDING, 14, 14)
+    perform(left.pk)
+    left.refresh_from_db()
+    found = items(left)
+    assert (left.status, left.came, left.out) == (StageRun.Status.DONE, 20, len(found))
+    assert [item.position for item in found] == list(range(1, len(found) + 1))
+    assert len(texts) == len(found) + 3  # what the killed step had looked at is looked at again
 
 
 def test_decisions_outlive_other_data_and_a_changed_one_relabels_all(care: ProtocolRun, people: list[User]):

@@ -5,9 +5,12 @@ What needs pandas or the tagger is imported where it runs, because the pages loo
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 
+from django.db.models.fields.json import KeyTextTransform
 from pydantic import Field
 
+from materials.models import Item
 from protocols.care import corpus
 from protocols.care.addresses import article_id
 from protocols.care.language import language_of
@@ -16,6 +19,8 @@ from protocols.care.reading import Comment, Post
 from protocols.care.stages.lineage import of
 from protocols.context import Made, StageContext
 from protocols.stages import Stage, StageError, StageResult, StageSettings
+
+ARTICLES_A_STEP = 500  # about half a minute of a core, which is what a killed worker costs
 
 
 class CorpusSettings(StageSettings):
@@ -88,14 +93,16 @@ def _corpus_posts(ctx: StageContext, languages: dict[str, tuple[int, str, float]
 
 
 def find_keyphrases(ctx: StageContext) -> StageResult:
+    """Of the next articles in their order; those of earlier steps are in the dataset."""
     from protocols.care.keyphrases import keyphrases
 
-    wanted = {item.content["article"] for item in ctx.items("corpus")}
+    articles = ctx.dataset("read", "dataset_articles").items
+    posted = set(ctx.dataset("corpus").items.values_list(KeyTextTransform("article", "content"), flat=True))
+    later = articles.filter(position__gt=_position_reached(ctx)).order_by("position").iterator(chunk_size=100)
+    wanted = (item for item in later if item.external_id in posted)
 
     def found() -> Iterator[Made]:
-        for item in ctx.items("read", "dataset_articles"):
-            if item.external_id not in wanted:
-                continue
+        for item in islice(wanted, ARTICLES_A_STEP):
             title, text = item.content["title"], item.content["text"]
             phrases = [
                 {"rank": one.rank, "phrase": one.phrase, "key": one.key, "score": round(one.score, 6)}
@@ -104,10 +111,17 @@ def find_keyphrases(ctx: StageContext) -> StageResult:
             yield Made(item.external_id, {"title": title, "keyphrases": phrases}, of(item))
 
     dataset = ctx.make_dataset(found())
-    articles = dataset.items.count()
-    given = ctx.dataset("read", "dataset_articles").items.count()
-    why = {"article of no post of the corpus": given - articles} if given > articles else {}
-    return StageResult({"dataset": dataset.slug}, given, articles, why)
+    if next(wanted, None):
+        return StageResult({"dataset": dataset.slug}, done=False)
+    given, out = articles.count(), dataset.items.count()
+    why = {"article of no post of the corpus": given - out} if given > out else {}
+    return StageResult({"dataset": dataset.slug}, given, out, why)
+
+
+def _position_reached(ctx: StageContext) -> int:
+    """Among the articles, where the earlier steps of this run of the stage ended."""
+    last = Item.objects.filter(dataset__project=ctx.project, dataset__slug=ctx.slug).order_by("position").last()
+    return Item.objects.get(pk=last.lineage["item"]).position if last else 0
 
 
 def find_reactions(ctx: StageContext) -> StageResult:
