@@ -21,5 +21,6 @@ def assignment_details() -> dict[str, Subquery]:
     return {
         "purpose": Subquery(place.values("purpose")[:1]),
         "suggested": Subquery(place.values("suggested")[:1]),
+        "left_out_reason": Subquery(place.exclude(invalid_reason="").values("invalid_reason")[:1]),
         "seconds_in_view": Subquery(first.values("seconds")[:1]),
     }

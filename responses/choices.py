@@ -19,7 +19,9 @@ class ChoicesForm(forms.Form):
         help_text="A column each, character by character as imported.",
     )
     superseded = forms.BooleanField(
-        label="History", required=False, help_text="Answers that were replaced or taken back; one row an answer only."
+        label="History",
+        required=False,
+        help_text="Answers that were replaced, taken back or left out, and why they were; one row an answer only.",
     )
     durations = forms.BooleanField(label="Durations", required=False, help_text="Seconds an answer took.")
     known = forms.BooleanField(

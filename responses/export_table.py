@@ -115,6 +115,8 @@ class Table:
             about = "Number of the answer that replaced it; its own when it was taken back"
             yield _plain("superseded_by", "integer", "superseded_by_id", about)
             yield Column("superseded_at", "time", "When it was replaced"), _superseded_at
+            about = "Why the work that it belongs to was left out; empty where it was not"
+            yield _plain("left_out_reason", "text", "left_out_reason", about)
 
     def _wide(self) -> Iterator[tuple[Column, Read]]:
         yield from self._where()
@@ -195,7 +197,12 @@ class Table:
             )
             for place, name in enumerate(self.choices.item_fields)
         }
-        details = ["purpose", *["suggested"] * self._suggests, *["seconds_in_view"] * self.choices.durations]
+        asked = {
+            "suggested": self._suggests,
+            "seconds_in_view": self.choices.durations,
+            "left_out_reason": self.choices.superseded,
+        }
+        details = ["purpose", *(name for name, wanted in asked.items() if wanted)]
         successor = ["superseded_by__answered_at"] * self.choices.superseded
         answers = with_details(self.answers, *details).annotate(**texts, occasion=occasion()).order_by(*order, "pk")
         size = CHUNK_ROWS_WITH_TEXTS if texts else CHUNK_ROWS

@@ -8,8 +8,13 @@ from responses.models import Response, SourceKind
 
 ORDINARY = "label"  # the purpose of what is neither training nor a check
 # purpose: "label", "training", "gold" or "attention". suggested: a model's values as shown, by question code.
-# seconds_in_view: with the item before the person, where the page told.
-DETAILS = {"purpose": CharField, "suggested": JSONField, "seconds_in_view": FloatField}
+# seconds_in_view: with the item before the person, where the page told. left_out_reason: of work that was left out.
+DETAILS = {
+    "purpose": CharField,
+    "suggested": JSONField,
+    "seconds_in_view": FloatField,
+    "left_out_reason": CharField,
+}
 _registered: dict[SourceKind, dict[str, Subquery]] = {}
 
 

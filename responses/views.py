@@ -10,6 +10,7 @@ from projects.models import Project
 from responses.filters import ResponseFilterForm, query_string
 from responses.querysets import COUNT_AT_MOST, count_up_to, instruments_of, keyset_page
 from responses.showing import shown
+from responses.sources import with_details
 
 ROWS_PER_PAGE = 50
 
@@ -26,7 +27,10 @@ def responses(request: HttpRequest, project: Project) -> HttpResponse:
     if form.is_valid():
         answers = form.queryset()
         page = keyset_page(
-            answers, before=_id(request.GET.get("before")), after=_id(request.GET.get("after")), size=ROWS_PER_PAGE
+            with_details(answers, "left_out_reason"),
+            before=_id(request.GET.get("before")),
+            after=_id(request.GET.get("after")),
+            size=ROWS_PER_PAGE,
         )
         count = count_up_to(answers)
         context |= {

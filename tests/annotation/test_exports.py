@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from annotation.exports import answers_of
 from annotation.models import LabelProject
-from annotation.services import NewKnown, add_known_answers, change_settings, claim_next, submit
+from annotation.services import NewKnown, add_known_answers, change_settings, claim_next, invalidate, submit
 from responses.export import table_lines
 from responses.export_table import Choices, Table
 from responses.models import RespondentKind, SourceKind
@@ -94,6 +94,24 @@ def test_the_side_of_the_chosen_text_stands_beside_a_pair(make_label_project, ma
     tidy = rows(made)
     assert {row["respondent"]: row["side"] for row in tidy if row["question"] == "better"} == wanted
     assert {row["side"] for row in tidy if row["question"] != "better"} == {None}
+
+
+def test_history_says_why_work_was_left_out(make_label_project, make_annotators, viewer, client_as):
+    made = make_label_project(n=1, overlap=2)
+    left_out, kept = make_annotators(2)
+    for person in (left_out, kept):
+        submit(claim_next(made, person), person, answers(note="first"))
+    submit(made.assignments.get(annotator=kept), kept, answers(note="changed"), changing=True)
+    invalidate(label_project=made, user=left_out, reason="guessed", by=None)
+    why = {(row["respondent"], row["superseded"]): row["left_out_reason"] for row in rows(made, superseded=True)}
+    assert why == {
+        (f"annotator:{left_out.pk}", True): "guessed",
+        (f"annotator:{kept.pk}", True): None,
+        (f"annotator:{kept.pk}", False): None,
+    }
+    page = client_as(viewer).get(reverse("responses", args=[made.project.slug]), {"superseded": "on"}).content.decode()
+    assert page.count("guessed") == 4  # of four answers, beside each
+    assert page.count("Superseded") == 1
 
 
 def test_downloads_are_of_one_labelling_project(labelled: LabelProject, viewer, client_as):
