@@ -82,13 +82,10 @@ def halt_of(server: ScriptedModelServer, n: int = 1) -> Halt | None:
     return asyncio.run(run())
 
 
-def test_a_limited_server_is_used_fully_with_few_refusals_by_two_workers():
+def test_a_limited_server_refuses_few_calls_of_two_workers():
     with ScriptedModelServer(Script(requests_per_second=30, latency_seconds=0.2)) as server:
-        started = time.monotonic()
         outcomes, _ = ask_all(server, calls_of(180), workers=2, concurrency=64)
-        seconds = time.monotonic() - started
     assert {outcome.status for outcome in outcomes} == {Call.Status.OK}
-    assert seconds <= 1.25 * 180 / 30
     assert server.requests <= 1.8 * 180
 
 
