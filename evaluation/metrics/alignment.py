@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from .checks import at_least_one, generator
-from .items import FloatArray, ItemRates, item_rates
+from .items import FloatArray, ItemRates, check_counts, item_rates
 from .resampling import Statistic, bootstrap_interval, weighted_mean, weighted_pearson
 from .result import Estimate
 from .uncertainty import NO_ITEMS, uncertainty_correlation, why_uncorrelated
@@ -153,6 +153,42 @@ def alignment_summary(items: pd.DataFrame, *, n_resamples: int = 2000, seed: int
         statistic = weighted_pearson(rates.human_agreement, rates.model_agreement)
         correlation = _with_interval(correlation, statistic, rates, n_resamples, seed)
     return summary | {"uncertainty_correlation": correlation}
+
+
+def alignment_changes(
+    before: pd.DataFrame, after: pd.DataFrame, *, n_resamples: int = 2000, seed: int
+) -> dict[str, Estimate]:
+    """The numbers of `after` minus those of `before`, for `majority_alignment` and `rate_mae`, both in [-1, 1].
+
+    Two items frames of the same people about the same items in the same order, with a model's answers under two
+    conditions; items without answers of the people or of one condition are left out. The 95 % percentile bootstrap
+    draws each item with both answers; with fewer than two items there is no interval, and `reason` says so. Undefined
+    without items.
+
+    >>> from evaluation.metrics.items import items_frame
+    >>> before, after = items_frame([4, 4], [3, 1], [1, 1], [1, 1]), items_frame([4, 4], [3, 1], [1, 1], [1, 0])
+    >>> {name: found.value for name, found in alignment_changes(before, after, seed=1).items()}
+    {'majority_alignment': 0.5, 'rate_mae': -0.25}
+    """
+    at_least_one(n_resamples, what="n_resamples")
+    generator(seed)
+    (people, plain), (same_people, changed) = (np.hsplit(check_counts(frame), 2) for frame in (before, after))
+    if before["item"].tolist() != after["item"].tolist() or not np.array_equal(people, same_people):
+        raise ValueError("Both items frames must have the same people's answers to the same items, in the same order.")
+    twice = (plain[:, 0] > 0) & (changed[:, 0] > 0)
+    first, second = (
+        item_rates(frame.assign(**{name: frame[name].where(twice, 0) for name in ("n_model", "n_model_culture")}))
+        for frame in (before, after)
+    )
+
+    def change(name: str) -> Statistic:
+        without, with_change = _STATISTICS[name](first), _STATISTICS[name](second)
+        return lambda weights: with_change(weights) - without(weights)
+
+    return {
+        name: _with_interval(_point(change(name), second), change(name), second, n_resamples, seed)
+        for name in ("majority_alignment", "rate_mae")
+    }
 
 
 def _abs_weighted_mean(values: FloatArray) -> Statistic:

@@ -4,6 +4,9 @@ A *cells frame* has one row per cell (an item, an item x group, a model x item..
 culture answers `n_culture`, as from `items.count_answers`. Cells without a valid answer do not enter.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
@@ -12,9 +15,11 @@ from . import agreement
 from .checks import at_least_one, coded_answers, same_length, unit_codes
 from .items import cell_counts
 from .result import Estimate
+from .sum_statistics import SumStatistic
 
 FloatArray = NDArray[np.float64]
 
+_FRAME = "The cells frame"
 NO_CELLS = "no cell has enough valid answers"
 NO_PAIRS = "no row has two valid answers"
 
@@ -30,10 +35,20 @@ def modal_share(cells: pd.DataFrame, *, min_n: int = 1) -> Estimate:
     >>> modal_share(cells).value, modal_share(cells, min_n=2).value
     (0.875, 0.75)
     """
-    n, culture = _counts(cells, min_n)
-    if not n.size:
-        return Estimate.undefined(NO_CELLS)
-    return Estimate(float((np.maximum(culture, n - culture) / n).mean()), n.size)
+    return modal_statistic(cells, min_n=min_n).estimate()
+
+
+def modal_statistic(cells: pd.DataFrame, *, min_n: int) -> SumStatistic:
+    """`modal_share` as a statistic with a row for each cell, for `with_intervals`.
+
+    >>> modal_statistic(pd.DataFrame({"n": [4, 1], "n_culture": [3, 0]}), min_n=2).rows.tolist()
+    [[0.75, 1.0], [0.0, 0.0]]
+    """
+    at_least_one(min_n, what="min_n")
+    n, culture = cell_counts(cells, what=_FRAME).T
+    large = n >= min_n
+    shares = np.divide(np.maximum(culture, n - culture), n, out=np.zeros_like(n), where=large)
+    return _statistic(np.column_stack([shares, large]), lambda sums: sums[..., 0] / sums[..., 1], int(large.sum()))
 
 
 def weighted_modal_share(cells: pd.DataFrame) -> Estimate:
@@ -56,10 +71,18 @@ def pooled_modal_share(cells: pd.DataFrame) -> Estimate:
     >>> pooled_modal_share(pd.DataFrame({"n": [4, 1], "n_culture": [3, 0]})).value
     0.6
     """
-    n, culture = _counts(cells, 1)
-    if not n.size:
-        return Estimate.undefined(NO_CELLS)
-    return Estimate(float(max(culture.sum(), n.sum() - culture.sum()) / n.sum()), n.size)
+    return pooled_modal_statistic(cells).estimate()
+
+
+def pooled_modal_statistic(cells: pd.DataFrame) -> SumStatistic:
+    """`pooled_modal_share` as a statistic with a row for each cell, for a bootstrap of `with_intervals`.
+
+    >>> pooled_modal_statistic(pd.DataFrame({"n": [4, 1], "n_culture": [3, 0]})).rows.tolist()
+    [[3.0, 1.0], [0.0, 1.0]]
+    """
+    n, culture = cell_counts(cells, what=_FRAME).T
+    rows = np.column_stack([culture, n - culture])
+    return _statistic(rows, lambda sums: sums.max(axis=-1) / sums.sum(axis=-1), int((n > 0).sum()))
 
 
 def pairwise_agreement(cells: pd.DataFrame) -> Estimate:
@@ -112,8 +135,11 @@ def majority_consistency(first: ArrayLike, second: ArrayLike, items: ArrayLike) 
     return Estimate(float((majority["first"] == majority["second"]).mean()), len(majority))
 
 
+def _statistic(rows: FloatArray, of_sums: Callable[[NDArray[Any]], NDArray[Any]], n_cells: int) -> SumStatistic:
+    return SumStatistic(rows, of_sums, n_cells, "" if n_cells else NO_CELLS, lowest=0.5)
+
+
 def _counts(cells: pd.DataFrame, min_n: int) -> tuple[FloatArray, FloatArray]:
-    at_least_one(min_n, what="min_n")
-    counts = cell_counts(cells, what="The cells frame")
+    counts = cell_counts(cells, what=_FRAME)
     n, culture = counts[counts[:, 0] >= min_n].T
     return n, culture

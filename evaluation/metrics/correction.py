@@ -100,7 +100,8 @@ def _mean(labelled: FloatArray, others: FloatArray, level: float, reason: str) -
         return Estimate.undefined(reason)
     value = float(labelled.mean()) + (float(others.mean()) if others.size else 0.0)
     if labelled.size < 2 or others.size == 1:
-        return Estimate(value, labelled.size, reason=reason or "an interval needs two items of each kind")
+        why_not = "; ".join(filter(None, [reason, "an interval needs two items of each kind"]))
+        return Estimate(value, labelled.size, reason=why_not)
     variance = labelled.var(ddof=1) / labelled.size + (others.var(ddof=1) / others.size if others.size else 0.0)
     half = float(stats.norm.ppf((1 + level) / 2) * math.sqrt(variance))
     return Estimate(value, labelled.size, value - half, value + half, reason)

@@ -4,12 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import pandas as pd
-
 from evaluation.figures import dot_panels
 from evaluation.marks import Mark
 from evaluation.metrics.alignment import alignment_summary
-from evaluation.metrics.ceiling import split_half_ceiling
 from evaluation.metrics.result import Estimate
 from evaluation.sections.comparison import Comparison, Setting
 from evaluation.sections.shape import Column, Figure, Row, Section, Table, estimate_cell, two_decimals
@@ -27,6 +24,7 @@ COLUMNS = (
     Column("signed_culture_gap", "Signed culture gap", "estimate", "−1 to 1"),
     Column("signed_preference_gap", "Signed preference gap", "estimate", "−1 to 1"),
     Column("uncertainty_correlation", "Uncertainty correlation", "estimate", "Pearson r"),
+    Column("ceiling_uncertainty_correlation", "Human correlation", "estimate", "Pearson r"),
 )
 PARAGRAPHS = (
     "Majority alignment is the share of items on which most answers of the model and most of the people are the same "
@@ -38,12 +36,13 @@ PARAGRAPHS = (
     "number with the other sign: positive when the model allows the preference more often. The uncertainty correlation "
     "says whether the model wavers on the items on which people disagree.",
     "A model without persona is compared with all people, all personas together with the people of their countries, "
-    "and a persona with the people of its country. Human ceiling and human MAE are what people reach with people: one "
-    "random half of the same people against the other half, on the items the model answered, the mean of {splits} "
-    "splits. Halves are smaller than the whole, so a model can pass them.",
+    "and a persona with the people of its country. Human ceiling, human MAE and human correlation are what people "
+    "reach with people: one random half of the same people against the other half, on the items the model answered, "
+    "the mean of {splits} splits. Halves are smaller than the whole, so a model can pass them. Signed gaps have no "
+    "such number: between halves of the same people they are 0.",
     "Brackets are 95 % bootstrap intervals over items ({resamples} resamples, seed {seed}): they say how much a number "
-    "depends on which items were asked, not on which people answered them. Those of the human ceiling and of human MAE "
-    "are drawn over items, too, from what each item gives on average over the splits.",
+    "depends on which items were asked, not on which people answered them. Those of what people reach are drawn over "
+    "items, too, and each resample is averaged over the splits.",
 )
 NO_MODEL = "No model answered these questions yet: run a model job over this dataset, then make a new report."
 CEILING = "Human ceiling"
@@ -88,13 +87,8 @@ def _result(comparison: Comparison, question: str, setting: Setting) -> Result:
         question,
         setting,
         alignment_summary(items, n_resamples=parameters.resamples, seed=parameters.seed),
-        _ceiling(comparison, answered),
+        comparison.ceiling(answered),
     )
-
-
-def _ceiling(comparison: Comparison, items: pd.DataFrame) -> dict[str, Estimate]:
-    parameters = comparison.parameters
-    return split_half_ceiling(items, n_splits=parameters.splits, n_resamples=parameters.resamples, seed=parameters.seed)
 
 
 def _table(comparison: Comparison, question: str, results: Sequence[Result]) -> Table:
@@ -164,7 +158,7 @@ def _dot(comparison: Comparison, result: Result, metric: str) -> dict[str, Any]:
 
 def _ceilings(comparison: Comparison, question: str) -> Iterator[dict[str, Any]]:
     """The dots of the ceiling; that of the signed gap is 0 by its nature and left out."""
-    found = _ceiling(comparison, comparison.people_items(question))
+    found = comparison.ceiling(comparison.people_items(question))
     for metric in ("majority_alignment", "rate_mae", "uncertainty_correlation"):
         if found[metric].defined:
             dot = _labelled(CEILING, question, comparison.who.people_mark, metric, found[metric])

@@ -1,15 +1,13 @@
 """How much people agree on items of their own country, of one close by and of one far away."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from evaluation.figures import interval_dots
 from evaluation.metrics.agreement import agreement_statistics
-from evaluation.metrics.consensus import modal_share, pooled_modal_share
-from evaluation.metrics.resampling import bootstrap_interval, weighted_mean
+from evaluation.metrics.consensus import modal_statistic, pooled_modal_statistic
 from evaluation.metrics.result import Estimate
 from evaluation.metrics.sum_statistics import with_intervals
 from evaluation.sections.comparison import Comparison
@@ -68,18 +66,15 @@ def _rows(comparison: Comparison, question: str, relations: Sequence[str]) -> It
 
 
 def _estimates(comparison: Comparison, cells: pd.DataFrame) -> dict[str, Estimate]:
-    parameters = comparison.parameters
-    other = cells["n"] - cells["n_culture"]
-    shares = np.asarray(np.maximum(cells["n_culture"], other) / cells["n"], dtype=np.float64)
-    drawn = {"n_resamples": parameters.resamples, "seed": parameters.seed}
-    interval = bootstrap_interval(weighted_mean(shares), cells["item"], **drawn)
-    observed = agreement_statistics(np.column_stack([cells["n_culture"], other]))["observed_agreement"]
-    return {
-        "modal_share": replace(modal_share(cells), low=interval.low, high=interval.high),
-        "modal_share_2": modal_share(cells, min_n=2),
-        "pairwise": with_intervals({"pairwise": observed}, clusters=cells["item"], **drawn)["pairwise"],
-        "pooled": pooled_modal_share(cells),
+    counts = np.column_stack([cells["n_culture"], cells["n"] - cells["n_culture"]])
+    statistics = {
+        "modal_share": modal_statistic(cells, min_n=1),
+        "modal_share_2": modal_statistic(cells, min_n=2),
+        "pairwise": agreement_statistics(counts)["observed_agreement"],
+        "pooled": pooled_modal_statistic(cells),
     }
+    parameters = comparison.parameters
+    return with_intervals(statistics, clusters=cells["item"], n_resamples=parameters.resamples, seed=parameters.seed)
 
 
 def _figure(comparison: Comparison, rows: Sequence[Row], relations: Sequence[str]) -> Iterator[Figure]:

@@ -8,6 +8,8 @@ from typing import Literal
 import pandas as pd
 
 from evaluation.marks import Mark
+from evaluation.metrics.ceiling import split_half_ceiling
+from evaluation.metrics.result import Estimate
 from evaluation.parameters import AlignmentParameters
 from evaluation.sections.answerers import Answerers, label_among
 
@@ -219,6 +221,22 @@ class Comparison:
     def people_items(self, question: str, countries: Sequence[str] = ()) -> pd.DataFrame:
         """An items frame with the people's counts alone."""
         return self._items(self.people(question, countries), self.frames.models.iloc[:0])
+
+    def ceiling(self, items: pd.DataFrame) -> dict[str, Estimate]:
+        """What people reach with people on these items, by `split_half_ceiling`.
+
+        Kept, because it takes long and several sections set it beside numbers of the same items.
+        """
+        key, parameters = items[["n_human", "n_human_culture"]].to_numpy().tobytes(), self.parameters
+        if key not in self._ceilings:
+            self._ceilings[key] = split_half_ceiling(
+                items, n_splits=parameters.splits, n_resamples=parameters.resamples, seed=parameters.seed
+            )
+        return self._ceilings[key]
+
+    @cached_property
+    def _ceilings(self) -> dict[bytes, dict[str, Estimate]]:
+        return {}
 
     def _items(self, people: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
         sides, items = [], self.frames.items.sort_values("place")["item"]

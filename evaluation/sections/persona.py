@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluation.figures import arrows
-from evaluation.metrics.alignment import alignment_summary
+from evaluation.metrics.alignment import alignment_changes, alignment_summary
 from evaluation.metrics.result import Estimate
 from evaluation.sections.comparison import Comparison, Setting
 from evaluation.sections.shape import Column, Figure, Row, Section, Table, estimate_cell, two_decimals
@@ -17,9 +17,12 @@ COLUMNS = (
     Column("items", "Items", "count", "n"),
     Column("mae_without", "Rate MAE without", "estimate", "0 to 1"),
     Column("mae_with", "Rate MAE with", "estimate", "0 to 1"),
-    Column("mae_change", "Change", "estimate"),
+    Column("mae_change", "Change of rate MAE", "estimate"),
+    Column("mae_ceiling", "Human MAE", "estimate", "0 to 1"),
     Column("majority_without", "Majority alignment without", "estimate", "0 to 1"),
     Column("majority_with", "Majority alignment with", "estimate", "0 to 1"),
+    Column("majority_change", "Change of majority alignment", "estimate"),
+    Column("majority_ceiling", "Human ceiling", "estimate", "0 to 1"),
 )
 
 
@@ -31,12 +34,8 @@ class Change:
     setting: Setting
     without: Mapping[str, Estimate]
     with_persona: Mapping[str, Estimate]
-
-    @property
-    def change(self) -> Estimate:
-        """Of the rate MAE."""
-        before, after = self.without["rate_mae"], self.with_persona["rate_mae"]
-        return Estimate(after.value - before.value, after.n)
+    changes: Mapping[str, Estimate]
+    ceiling: Mapping[str, Estimate]
 
 
 def persona(comparison: Comparison) -> Section | None:
@@ -51,8 +50,9 @@ def persona(comparison: Comparison) -> Section | None:
             "Each model is compared with the same people on the same items twice: as itself, and as a person of their "
             "countries. A lower rate MAE is better. The change can come from the persona's words alone; it does not "
             "show that the model knows the people it answers as.",
-            "Brackets are 95 % bootstrap intervals over items. They overlap easily although both numbers rest on the "
-            "same items, so they are no test of the change.",
+            "Brackets are 95 % bootstrap intervals over items. Those of a change draw each item with both answers, so "
+            "a change can be sure where the two intervals overlap. Human MAE and human ceiling are what one half of "
+            "these people reaches with the other half, on the same items.",
         ),
         tables=(
             Table(
@@ -82,7 +82,9 @@ def _changes(comparison: Comparison, question: str) -> Iterator[Change]:
             for items in (before, after)
         )
         if with_persona["rate_mae"].defined:
-            yield Change(question, setting, without, with_persona)
+            drawn = {"n_resamples": parameters.resamples, "seed": parameters.seed}
+            changes = alignment_changes(before[both], after[both], **drawn)
+            yield Change(question, setting, without, with_persona, changes, comparison.ceiling(after[both]))
 
 
 def _asked(setting: Setting) -> tuple[str, ...]:
@@ -95,12 +97,15 @@ def _row(comparison: Comparison, change: Change) -> Row:
             "question": change.question,
             "model": comparison.label(change.setting),
             "setting": change.setting.name,
-            "items": change.change.n,
+            "items": change.changes["rate_mae"].n,
             "mae_without": estimate_cell(change.without["rate_mae"]),
             "mae_with": estimate_cell(change.with_persona["rate_mae"]),
-            "mae_change": estimate_cell(change.change),
+            "mae_change": estimate_cell(change.changes["rate_mae"]),
+            "mae_ceiling": estimate_cell(change.ceiling["rate_mae"]),
             "majority_without": estimate_cell(change.without["majority_alignment"]),
             "majority_with": estimate_cell(change.with_persona["majority_alignment"]),
+            "majority_change": estimate_cell(change.changes["majority_alignment"]),
+            "majority_ceiling": estimate_cell(change.ceiling["majority_alignment"]),
         },
         marks=(*comparison.who.people_marks, change.setting.mark),
         n_people=comparison.n_people(change.setting.countries),
@@ -125,7 +130,7 @@ def _figure(comparison: Comparison, changes: list[Change]) -> Figure:
 
 
 def _arrow(comparison: Comparison, change: Change) -> dict[str, Any]:
-    setting, difference = change.setting, change.change.value
+    setting, difference = change.setting, change.changes["rate_mae"].value
     after = estimate_cell(change.with_persona["rate_mae"])
     return {
         "who": comparison.line(setting),

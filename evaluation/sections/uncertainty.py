@@ -1,14 +1,15 @@
 """Do models waver on the items on which people disagree?"""
 
 from collections.abc import Mapping
+from math import isnan
 from typing import Any
 
 import pandas as pd
 
 from evaluation.figures import agreement_scatter
+from evaluation.metrics.alignment import alignment_summary
 from evaluation.metrics.items import item_rates
 from evaluation.metrics.result import Estimate
-from evaluation.metrics.uncertainty import uncertainty_correlation
 from evaluation.sections.comparison import Comparison, Setting
 from evaluation.sections.shape import Figure, Section, two_decimals
 
@@ -21,7 +22,7 @@ def uncertainty(comparison: Comparison) -> Section | None:
     drawn, undrawn = [], []
     for question in comparison.questions:
         items = {setting: comparison.items(question, setting) for setting in plotted}
-        found = {setting: uncertainty_correlation(frame, method="pearson") for setting, frame in items.items()}
+        found = {setting: _correlation(comparison, frame) for setting, frame in items.items()}
         if varied := {setting: items[setting] for setting, estimate in found.items() if estimate.defined}:
             drawn.append(_figure(comparison, question, varied, found))
         undrawn += [f"{_name(comparison, who)}, {question}: {r.reason}." for who, r in found.items() if not r.defined]
@@ -39,6 +40,12 @@ def uncertainty(comparison: Comparison) -> Section | None:
     )
 
 
+def _correlation(comparison: Comparison, items: pd.DataFrame) -> Estimate:
+    """Pearson's r with its interval over items."""
+    parameters = comparison.parameters
+    return alignment_summary(items, n_resamples=parameters.resamples, seed=parameters.seed)["uncertainty_correlation"]
+
+
 def _name(comparison: Comparison, setting: Setting) -> str:
     return f"{comparison.label(setting)}, {setting.name.lower()}"
 
@@ -50,7 +57,7 @@ def _figure(
     correlations: Mapping[Setting, Estimate],
 ) -> Figure:
     numbers = [
-        f"{_name(comparison, setting)}: r = {two_decimals(found.value)} (n = {found.n} items)"
+        f"{_name(comparison, setting)}: r = {_with_interval(found)} (n = {found.n} items)"
         for setting, found in ((setting, correlations[setting]) for setting in varied)
     ]
     points = [point for setting, items in varied.items() for point in _points(comparison, setting, items)]
@@ -58,10 +65,16 @@ def _figure(
         code=f"uncertainty_{question}",
         title=f"Agreement of people and of models on each item: {question}",
         caption=f"Share of the more frequent answer to each item, among people and among the model's answers, with "
-        f"Pearson's r. {'; '.join(numbers)}. Larger points stand for several items. {comparison.who.legend}",
+        f"Pearson's r and its 95 % bootstrap interval over items. {'; '.join(numbers)}. Larger points stand for "
+        f"several items. {comparison.who.legend}",
         source=comparison.source,
         spec=agreement_scatter(points, caution=comparison.who.caution),
     )
+
+
+def _with_interval(found: Estimate) -> str:
+    interval = "" if isnan(found.low) else f" [{two_decimals(found.low)}, {two_decimals(found.high)}]"
+    return two_decimals(found.value) + interval
 
 
 def _points(comparison: Comparison, setting: Setting, items: pd.DataFrame) -> list[dict[str, Any]]:

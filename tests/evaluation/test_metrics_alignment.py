@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from evaluation.metrics.alignment import (
+    alignment_changes,
     alignment_summary,
     majority_alignment,
     rate_abs_diff_of_means,
@@ -213,3 +214,19 @@ def test_pairing_keeps_only_what_both_sides_have():
     human = pd.DataFrame({"item": ["x", "y"], "n": [4, 2], "n_culture": [1, 2]})
     model = pd.DataFrame({"item": ["y", "z"], "n": [1, 1], "n_culture": [0, 1]})
     assert pair_counts(human, model, on=["item"])["item"].tolist() == ["y"]
+
+
+def test_a_change_is_drawn_with_both_answers_to_an_item():
+    human = ([4] * 6, [4, 4, 0, 0, 2, 4])
+    before, after = (
+        items_frame(*human, [2] * 6, [0, 0, 0, 0, 0, 0]),
+        items_frame(*human, [2] * 5 + [0], [1, 1, 1, 1, 1, 0]),
+    )
+    found = alignment_changes(before, after, n_resamples=500, seed=1)
+    # Distances of items 0 to 4: 1, 1, 0, 0 and 1/2 before; 1/2, 1/2, 1/2, 1/2 and 0 after.
+    assert found["rate_mae"].value == pytest.approx((2 * -0.5 + 2 * 0.5 - 0.5) / 5)
+    assert (found["rate_mae"].n, found["rate_mae"].reason[:6]) == (5, "1 of 6")
+    same = alignment_changes(before, before, n_resamples=500, seed=1)["majority_alignment"]
+    assert (same.value, same.low, same.high) == (0, 0, 0)  # although the alignment itself is not sure
+    with pytest.raises(ValueError, match="same people's answers"):
+        alignment_changes(before, before.iloc[::-1], n_resamples=500, seed=1)
