@@ -103,8 +103,8 @@ def services_file() -> Path:
 
 
 def load_running_services() -> None:
-    """Put the addresses of the running instance's services into the environment, unless both are set there, and those
-    of its embedded model, so that a command can ask it, too.
+    """Put the addresses of the running instance's services into the environment, unless both are set there, with its
+    own and those of its embedded model, so that a command can ask these, too.
 
     Raises ImproperlyConfigured when there is no running instance.
     """
@@ -121,6 +121,7 @@ def load_running_services() -> None:
                 f"{' and '.join(missing)} must be set, or start the services with `make demo` in another terminal."
             )
         os.environ[name] = found[name]
+    os.environ.setdefault("CONCORD_URL", found["CONCORD_URL"])
     if "CONCORD_MODEL_BASE_URL" not in os.environ:
         os.environ |= {name: found[name] for name in MODEL_VARIABLES if name in found}
 

@@ -1,5 +1,7 @@
 """A project's way through a protocol: what was set, which files were given, and every run of every stage."""
 
+import math
+
 from django.db import models
 
 from projects.models import Project, User
@@ -109,3 +111,8 @@ class StageRun(models.Model):
     @property
     def stage(self) -> Stage:
         return self.run.protocol.stage(self.code)
+
+    @property
+    def seconds(self) -> float:
+        """From its beginning to its end, with what models and people took; NaN before the end."""
+        return (self.finished_at - self.started_at).total_seconds() if self.finished_at else math.nan

@@ -38,13 +38,14 @@ class Output:
 
 def outputs_of(project: Project, outputs: Mapping[str, Any]) -> list[Output]:
     """The things that outputs name, in their order; what was deleted since is left out. Costs a query or two each."""
-    found: list[Output] = []
+    return [output for noun, identifier in things(outputs) for output in READERS[noun](project, identifier)]
+
+
+def things(outputs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The noun and the identifier of each thing that outputs name, in their order."""
     for key, value in outputs.items():
         for identifier in value if isinstance(value, list) else [value]:
-            for noun, read in READERS.items():
-                if key == noun or key.startswith(f"{noun}_"):
-                    found += read(project, identifier)
-    return found
+            yield from ((noun, identifier) for noun in READERS if key == noun or key.startswith(f"{noun}_"))
 
 
 def is_over(project: Project, outputs: Mapping[str, Any]) -> bool:

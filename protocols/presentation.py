@@ -91,10 +91,13 @@ def _plan(run: ProtocolRun, state: StageState) -> tuple[Plan | None, str]:
         return None, str(error)
 
 
-def funnel(run: ProtocolRun) -> list[dict[str, Any]]:
-    """A row for each stage that is done: title, how many came in and went on, and why the others did not."""
+def funnel(run: ProtocolRun, *, uncounted: bool = False) -> list[dict[str, Any]]:
+    """A row for each stage that is done: title, how many came in and went on, why the others did not, and seconds.
+
+    `uncounted`: also of stages in which nothing is counted, such as reports.
+    """
     return [
-        {"title": state.stage.title, "came": state.done.came, "out": state.done.out, "why": state.done.why}
+        {"title": state.stage.title, **{name: getattr(state.done, name) for name in ("came", "out", "why", "seconds")}}
         for state in stage_states(run).values()
-        if state.done and (state.done.came or state.done.out)
+        if state.done and (state.done.came or state.done.out or uncounted)
     ]

@@ -15,15 +15,15 @@ def embedded_model_runs() -> bool:
     return is_embedded_model(settings.MODEL_BASE_URL)
 
 
-def use_embedded_model(*, project: Project, by: User | None = None) -> Endpoint:
-    """The project's endpoint at the embedded model, made when it is missing. Only while the model runs.
+def use_embedded_model(*, project: Project, name: str = NAME, by: User | None = None) -> Endpoint:
+    """The project's endpoint of this name at the embedded model, made when it is missing. Only while the model runs.
 
     Raises EndpointError when another endpoint has its name.
     """
-    existing = project.endpoints.filter(name=NAME, base_url=settings.MODEL_BASE_URL).first()
+    existing = project.endpoints.filter(name=name, base_url=settings.MODEL_BASE_URL).first()
     return existing or save_endpoint(
         project=project,
-        name=NAME,
+        name=name,
         base_url=settings.MODEL_BASE_URL,
         model=settings.MODEL_NAME,
         key_variable=settings.MODEL_KEY_VARIABLE_PREFIX,

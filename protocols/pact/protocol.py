@@ -1,11 +1,26 @@
 """PACT: do models follow a country's custom or a person's preference, and do people decide as they do?"""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+from protocols.pact.instruments import PARTICIPANT_COUNTRIES
 from protocols.pact.stages import behaviour, building, filtering, judging, people, reading, validating
 from protocols.stages import Protocol, Source
 
 _DATA = Path(__file__).parent / "data"
+# Few rows of the five countries; lax checks, since a tiny model repeats itself; one case of each pair of countries.
+TRIAL: Mapping[str, Mapping[str, Any]] = {
+    "read": {"countries": PARTICIPANT_COUNTRIES, "rows_each": 2},
+    "filter_check": {"check": 6},
+    "check": {"most_overlap": 1, "most_length_ratio": 20},
+    "people": {"sample": 6, "annotators": 2, "shared": 3},
+    "behaviour": {"cases_each": 1},
+    "behaviour_report": {"resamples": 100},
+    "study": {"source": "all", "scenarios": 10, "per_country": 4},
+    "align": {"personas": False},
+    "alignment_report": {"people": "simulated", "sessions": "completed", "resamples": 100},
+}
 
 PROTOCOL = Protocol(
     name="pact",
@@ -36,4 +51,5 @@ PROTOCOL = Protocol(
         *behaviour.STAGES,
         *people.STAGES,
     ),
+    trial=TRIAL,
 )

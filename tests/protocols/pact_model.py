@@ -25,7 +25,8 @@ def _usable(text: str) -> dict[str, str]:
 
 
 def _answer(text: str) -> dict[str, str]:
-    scenario = next(one for one in all_scenarios() if one["cultural_expectation"] in text)
+    own = (one for one in all_scenarios() if one["cultural_expectation"] in text)
+    scenario = next(own, all_scenarios()[0])  # of a row that none was written for, and of a test of the server
     found = dict(scenario)
     if scenario["external_id"] == TELLS:
         found["situation"] += " Of course one should stay."

@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from protocols.presentation import funnel
 from protocols.services import collect_stage, give_file, run_stage, set_settings, start_protocol
 from protocols.stages import StageError
 from protocols.states import stage_states
+from protocols.trial import Trial, begin_trial
 
 CHUNK_BYTES = 1 << 20
 
@@ -34,6 +36,13 @@ class Command(BaseCommand):
         parser.add_argument(
             "--partial", action="store_true", help="go on with what people and models have given so far"
         )
+        parser.add_argument(
+            "--trial", action="store_true", help="do all stages in small, here, with bots in the place of people"
+        )
+        parser.add_argument(
+            "--base-url", default=os.environ.get("CONCORD_URL", "http://127.0.0.1:8000"),
+            help="where bots find the pages of a trial's study",
+        )  # fmt: skip
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -43,6 +52,9 @@ class Command(BaseCommand):
 
     def _go(self, options: dict[str, Any]) -> None:
         project = _project(options["project"])
+        if options["trial"]:
+            self._try(project, options)
+            return
         run = None if options["new"] else project.protocol_runs.filter(name=options["name"]).first()
         run = run or start_protocol(project=project, name=options["name"], by=None)
         for source, path in _pairs(options["file"]):
@@ -63,6 +75,21 @@ class Command(BaseCommand):
         if options["partial"] or is_over(run.project, stage_run.outputs):
             stage_run = self._collect(run, stage_run, partial=options["partial"])
         self._report(stage_run)
+
+    def _try(self, project: Project, options: dict[str, Any]) -> None:
+        if options["stage"] or options["set"] or options["partial"]:
+            raise CommandError(
+                "A trial does all stages with settings of its own: leave out stage, --set and --partial."
+            )
+        run = begin_trial(project=project, name=options["name"], new=options["new"])
+        for source, path in _pairs(options["file"]):
+            self._give(run, source, Path(path))
+        names = ", ".join(project.endpoints.order_by("name").values_list("name", flat=True))
+        self.stdout.write(f"{run} in {project.slug}, with {names} and bots in the place of people.")
+        try:
+            Trial(run, options["base_url"], self.stdout.write).go()
+        finally:
+            self._print_funnel(run, timed=True)
 
     def _give(self, run: ProtocolRun, source: str, path: Path) -> None:
         try:
@@ -96,17 +123,23 @@ class Command(BaseCommand):
             if name != "note":
                 self.stdout.write(f"{name}: {value}")
 
-    def _print_funnel(self, run: ProtocolRun) -> None:
-        rows = funnel(run)
+    def _print_funnel(self, run: ProtocolRun, *, timed: bool = False) -> None:
+        """`timed`: with the seconds of each stage and of all."""
+        rows = funnel(run, uncounted=timed)
         if not rows:
             codes = ", ".join(stage.code for stage in run.protocol.stages)
             self.stdout.write(f"{run}: no stage is done yet. The stages are {codes}.")
             return
         width = max(len(row["title"]) for row in rows)
-        self.stdout.write(f"{'Stage':{width}}  {'In':>9}  {'Out':>9}  Left out, and why")
+        seconds = f"{'Seconds':>9}  " if timed else ""
+        self.stdout.write(f"{'Stage':{width}}  {'In':>9}  {'Out':>9}  {seconds}Left out, and why")
         for row in rows:
             reasons = "; ".join(f"{n:,} {reason}" for reason, n in row["why"].items())
-            self.stdout.write(f"{row['title']:{width}}  {row['came']:>9,}  {row['out']:>9,}  {reasons}".rstrip())
+            seconds = f"{row['seconds']:>9,.1f}  " if timed else ""
+            counts = f"{row['came']:>9,}  {row['out']:>9,}  {seconds}"
+            self.stdout.write(f"{row['title']:{width}}  {counts}{reasons}".rstrip())
+        if timed:
+            self.stdout.write(f"{'Together':{width}}  {'':9}  {'':9}  {sum(row['seconds'] for row in rows):>9,.1f}")
 
 
 def _refuse_to_begin_again(run: ProtocolRun, code: str) -> None:

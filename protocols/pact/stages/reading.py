@@ -1,11 +1,13 @@
 """Source files become source rows: items with the country, the story, the norm and where they stand."""
 
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from shutil import copyfileobj
 from tempfile import TemporaryFile
 from typing import IO, get_args
+
+from pydantic import Field
 
 from materials.reading import read_rows
 from materials.reading_faults import Fault, SourceError
@@ -13,17 +15,56 @@ from materials.reading_source import find_source
 from materials.reading_text import Row
 from protocols.context import Made, StageContext
 from protocols.files import open_given
+from protocols.pact.countries import UnknownCountryError, find
+from protocols.pact.draws import drawn
 from protocols.pact.sources import SourceName, SourceRowsError, source_rows
-from protocols.stages import Stage, StageError, StageResult
+from protocols.stages import Stage, StageError, StageResult, StageSettings
+
+OTHER_COUNTRY = "of a country that was not chosen"
+NOT_DRAWN = "not drawn"
+
+
+class Reading(StageSettings):
+    countries: tuple[str, ...] = Field(
+        (), description="Only rows of these countries, English names or ISO 3166 codes; none for all countries."
+    )
+    rows_each: int | None = Field(
+        None, ge=1, description="So many rows of each country and source at most, drawn by the seed; empty for all."
+    )
+    seed: int = Field(1, ge=0, description="Draws these rows.")
 
 
 def read(ctx: StageContext) -> StageResult:
     why: Counter[str] = Counter()
-    dataset = ctx.make_dataset(_usable(ctx, why))
+    dataset = ctx.make_dataset(_chosen(_usable(ctx, why), ctx.settings, why))
     out = dataset.items.count()
     if not out:
         raise StageError("No row of the files can be used; look at their columns and countries.")
-    return StageResult({"dataset": dataset.slug}, out + why.total(), out, dict(why))
+    return StageResult({"dataset": dataset.slug}, out + why.total(), out, dict(+why))
+
+
+def _chosen(rows: Iterator[Made], settings: Reading, why: Counter[str]) -> Iterator[Made]:
+    """Those of the countries, and of each country and source as many as are wanted."""
+    wanted = _names(settings.countries)
+    groups: dict[tuple[str, str], list[Made]] = defaultdict(list)
+    for row in rows:
+        if wanted and row.content["country"] not in wanted:
+            why[OTHER_COUNTRY] += 1
+        elif settings.rows_each is None:
+            yield row
+        else:
+            groups[row.content["source"], row.content["country"]].append(row)
+    for own in groups.values():
+        chosen = drawn(own, settings.rows_each or 0, seed=settings.seed, key=lambda row: row.external_id)
+        why[NOT_DRAWN] += len(own) - len(chosen)
+        yield from chosen
+
+
+def _names(countries: Sequence[str]) -> set[str]:
+    try:
+        return {find(country).name for country in countries}
+    except UnknownCountryError as error:
+        raise StageError(str(error)) from error
 
 
 def _usable(ctx: StageContext, why: Counter[str]) -> Iterator[Made]:
@@ -70,6 +111,7 @@ STAGE = Stage(
     title="Source rows",
     says="Reads the files and keeps rows with a story, a norm and a country that has a place on the map.",
     kind="import",
+    settings=Reading,
     sources=get_args(SourceName),
     run=read,
 )
