@@ -44,8 +44,7 @@ def dot_panels(
         alt.layer(*_dots(who, title, domain)).transform_filter(alt.datum.panel == title).properties(height=height)
         for title, domain in panels.items()
     ]
-    chart = alt.concat(*charts, columns=2, data=alt.Data(values=list(rows)), spacing=24)
-    return _with_words(chart, caution)
+    return panelled(charts, rows, caution=caution)
 
 
 def arrows(rows: Rows, *, who: Sequence[str], x_title: str, caution: str) -> dict[str, Any]:
@@ -220,6 +219,11 @@ def finished(layers: Sequence[alt.Chart], rows: Rows, *, height: int, caution: s
     data = alt.Data(values=list(rows))
     chart = alt.layer(*layers, data=data).properties(width="container", height=height)
     return _with_words(chart, caution)
+
+
+def panelled(charts: Sequence[Any], rows: Rows, *, caution: str) -> dict[str, Any]:
+    """The charts with their rows as a specification, two side by side; the page gives them their width."""
+    return _with_words(alt.concat(*charts, columns=2, data=alt.Data(values=list(rows)), spacing=24), caution)
 
 
 def _with_words(chart: Any, caution: str) -> dict[str, Any]:

@@ -145,12 +145,19 @@ class _Coded:
         return {
             "delta_rmse": np.sqrt((weights * error**2).sum(axis=1) / total),
             "delta_abs_me": np.abs((weights * error).sum(axis=1) / total),
-            "delta_rho": _spearman(np.broadcast_to(self.real, codes.shape), codes, weights),
+            "delta_rho": weighted_spearman(np.broadcast_to(self.real, codes.shape), codes, weights),
         }
 
 
-def _spearman(first: IntArray, second: IntArray, weights: FloatArray) -> FloatArray:
-    """Rank correlation of two coded vectors for each row of weights; NaN where one is constant."""
+def weighted_spearman(first: IntArray, second: IntArray, weights: FloatArray) -> FloatArray:
+    """Rank correlation of two vectors for each row of weights, all of shape (rows, n); NaN where one is constant.
+
+    The vectors are coded: a number from 0 for each distinct value, in order.
+
+    >>> codes = np.array([[0, 1, 2]])
+    >>> weighted_spearman(codes, codes[:, ::-1], np.ones((1, 3))).tolist()
+    [-1.0]
+    """
     middle = (weights.sum(axis=1, keepdims=True) + 1) / 2
     x, y = (_midranks(codes, weights) - middle for codes in (first, second))
     variance = (weights * x**2).sum(axis=1) * (weights * y**2).sum(axis=1)

@@ -37,13 +37,15 @@ def bootstrap_interval(
     n_resamples: int,
     seed: int | np.random.Generator,
     level: float = 0.95,
+    around: float | None = None,
 ) -> BootstrapInterval:
     """Percentile interval from drawing whole clusters with replacement.
 
     `clusters` has one label per unit, shape (n,); give `numpy.arange(n)` to draw single units. `statistic` gets weights
     of shape (resamples, n) and returns one value per row, NaN where undefined. With fewer than two clusters, or when no
-    resample has a value, the bounds are NaN. Source: Efron and Tibshirani (1993), chapter 13; the cluster form is
-    Davison and Hinkley (1997), section 3.8.
+    resample has a value, the bounds are NaN. `around`: the statistic's value, for one that is biased by units that
+    resamples repeat; the percentiles are moved until the resamples' mean is there. Source: Efron and Tibshirani (1993),
+    chapter 13; the cluster form is Davison and Hinkley (1997), section 3.8.
 
     >>> values = np.array([0.0, 1.0, 1.0, 0.0, 1.0])
     >>> interval = bootstrap_interval(weighted_mean(values), np.arange(5), n_resamples=500, seed=1)
@@ -57,7 +59,10 @@ def bootstrap_interval(
     if n_clusters < 2:
         return BootstrapInterval(NAN, NAN, n_resamples, n_resamples)
     draws = draw_weights(n_clusters, n_resamples, rng)
-    return percentile_interval(np.concatenate([statistic(weights[:, codes]) for weights in draws]), level=level)
+    values = np.concatenate([statistic(weights[:, codes]) for weights in draws])
+    if around is not None and not np.isnan(values).all():
+        values = values - np.nanmean(values) + around
+    return percentile_interval(values, level=level)
 
 
 def percentile_interval(values: FloatArray, *, level: float) -> BootstrapInterval:

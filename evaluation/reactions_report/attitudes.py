@@ -1,21 +1,19 @@
 """How close the attitudes of simulated reactions come to the observed ones, and what telling the community changes."""
 
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pandas as pd
 
 from evaluation.marks import Mark
 from evaluation.metrics.attitude_deltas import error_tests
-from evaluation.metrics.attitudes import attitude_correlation, attitude_mean_error, attitude_rmse, attitude_shares
+from evaluation.metrics.attitudes import attitude_correlation, attitude_shares
 from evaluation.metrics.delta_resampling import delta_intervals, swap_tests
 from evaluation.metrics.dependent_correlations import steiger_test, williams_test
-from evaluation.metrics.resampling import bootstrap_interval, weighted_mean
+from evaluation.metrics.reactions import attitude_ceiling, attitude_estimates
 from evaluation.metrics.result import Estimate
 from evaluation.reactions_report.figures import ATTITUDES, shares
-from evaluation.reactions_report.reactions import Reactions
+from evaluation.reactions_report.reactions import CEILING, Reactions
 from evaluation.sections.answerers import AskedModel
 from evaluation.sections.shape import Cell, Column, Figure, Row, Section, Table, estimate_cell, two_decimals
 
@@ -27,7 +25,7 @@ LEVELS = (
     _POSTS,
     Column("rmse", "RMSE", "estimate", "0 to 2"),
     Column("mean_error", "Mean error", "estimate", "−2 to 2"),
-    Column("rho", "Spearman’s ρ", "estimate", "−1 to 1"),
+    Column("correlation", "Spearman’s ρ", "estimate", "−1 to 1"),
 )
 DELTAS = (
     *_WHO,
@@ -51,6 +49,7 @@ def attitudes(reactions: Reactions) -> Section | None:
     levels = [row for model in reactions.models for row in _levels(reactions, model)]
     if not levels:
         return None
+    levels = [*_ceiling(reactions), *levels]
     parameters = reactions.parameters
     deltas = tuple(row for model in reactions.models for row in _deltas(reactions, model))
     tables = [
@@ -72,8 +71,10 @@ def attitudes(reactions: Reactions) -> Section | None:
             f"for ρ. The swap test exchanges both within {reactions.clustered} (all patterns, or {parameters.swaps:,} "
             f"drawn ones, seed {parameters.seed}); Williams’ test is a named alternative for ρ that takes posts as "
             "independent. Many tests find something by chance: they are not corrected for their number.",
-            f"Brackets are 95 % bootstrap intervals over {reactions.clustered} ({parameters.resamples} resamples). A "
-            "post has few observed reactions, so even a perfect simulation of one more person would have errors.",
+            f"{CEILING}: one observed reaction of each post against the mean of the post's others, on posts with two "
+            f"or more; ρ is the mean of {parameters.splits} draws. A post has few observed reactions, so even a model "
+            "that reacts as one more person has these errors. In signed errors people cancel each other out.",
+            f"Brackets are 95 % bootstrap intervals over {reactions.clustered} ({parameters.resamples} resamples).",
         ),
         tables=tuple(tables),
         figures=(_figure(reactions),),
@@ -86,24 +87,28 @@ def _levels(reactions: Reactions, model: AskedModel) -> Iterator[Row]:
             frame = reactions.attitudes(model, level, posts)
             if len(frame):
                 cells: dict[str, Cell] = {"model": reactions.label(model), "split": split, "level": level}
-                cells |= {"posts": len(frame), "rho": estimate_cell(attitude_correlation(frame))}
-                cells |= {name: estimate_cell(found) for name, found in _errors(reactions, frame).items()}
-                yield Row(cells, marks=(*reactions.who.people_marks, model.mark), n_people=reactions.who.n_people)
+                found = attitude_estimates(frame, communities=reactions.communities, **reactions.resampling)
+                marks = (*reactions.who.people_marks, model.mark)
+                yield Row(cells | _cells(found, len(frame)), marks, n_people=reactions.who.n_people)
 
 
-def _errors(reactions: Reactions, frame: pd.DataFrame) -> dict[str, Estimate]:
-    """RMSE and mean error with intervals."""
-    parameters, errors = reactions.parameters, (frame["simulated"] - frame["real"]).to_numpy(dtype=np.float64)
-    clusters = reactions.clusters(frame["post"])
+def _ceiling(reactions: Reactions) -> Iterator[Row]:
+    """What people reach with each other, which has no mean error."""
+    for split, posts in reactions.splits.items():
+        found = attitude_ceiling(
+            reactions.of(reactions.observed_attitudes, posts),
+            communities=reactions.communities,
+            n_splits=reactions.parameters.splits,
+            **reactions.resampling,
+        )
+        if n := found["attitude_rmse"].n:
+            found["attitude_mean_error"] = Estimate(0.0, n)
+            cells: dict[str, Cell] = {"model": CEILING, "split": split, "level": ""}
+            yield Row(cells | _cells(found, n), reactions.who.people_marks, n_people=reactions.who.n_people)
 
-    def bounded(found: Estimate, of: Any, scaled: Any) -> Estimate:
-        drawn = bootstrap_interval(of, clusters, n_resamples=parameters.resamples, seed=parameters.seed)
-        return replace(found, low=float(scaled(drawn.low)), high=float(scaled(drawn.high)))
 
-    return {
-        "rmse": bounded(attitude_rmse(frame), weighted_mean(errors**2), np.sqrt),
-        "mean_error": bounded(attitude_mean_error(frame), weighted_mean(errors), float),
-    }
+def _cells(found: Mapping[str, Estimate], posts: int) -> dict[str, Cell]:
+    return {"posts": posts} | {name.removeprefix("attitude_"): estimate_cell(each) for name, each in found.items()}
 
 
 def _deltas(reactions: Reactions, model: AskedModel) -> Iterator[Row]:

@@ -1,11 +1,22 @@
 """Figures of reports on reactions, of the parts of `evaluation.figures`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
 
-from evaluation.figures import FILL, HUE, Rows, finished, height_of, numbers_axis, tooltip_of, words_axis
+from evaluation.figures import (
+    FILL,
+    HUE,
+    QUIET,
+    Rows,
+    finished,
+    height_of,
+    numbers_axis,
+    panelled,
+    tooltip_of,
+    words_axis,
+)
 
 ATTITUDES = ("negative", "neutral", "positive")
 
@@ -27,3 +38,25 @@ def shares(rows: Rows, *, who: Sequence[str], x_title: str, caution: str) -> dic
     )
     words = base.transform_filter("datum.label").mark_text(fontSize=11).encode(x="middle:Q", text="label:N")
     return finished([part, words], rows, height=height_of(40, who, [""]), caution=caution)
+
+
+def distributions(rows: Rows, *, panels: Mapping[str, bool], caution: str) -> dict[str, Any]:
+    """A panel for each title, logarithmic across where that is true: how many `keyphrases` have a `value` or more.
+
+    A line for each `who` of the rows whose `panel` it is; the second is dashed.
+    """
+    charts = []
+    for title, logarithmic in panels.items():
+        across = alt.Scale(type="log") if logarithmic else alt.Scale(zero=False)
+        line = (
+            alt.Chart()
+            .mark_line(color=QUIET, strokeWidth=2, interpolate="step-before", point=alt.OverlayMarkDef(size=12))
+            .encode(
+                x=alt.X("value:Q", title=title, scale=across, axis=numbers_axis("~g")),
+                y=alt.Y("keyphrases:Q", title="Keyphrases", scale=alt.Scale(type="log"), axis=numbers_axis("~s")),
+                strokeDash=alt.StrokeDash("who:N", sort=None, legend=None),
+                tooltip=["who:N", alt.Tooltip("value:Q", format=".4~g"), alt.Tooltip("keyphrases:Q", format=",")],
+            )
+        )
+        charts.append(line.transform_filter(alt.datum.panel == title).properties(height=220))
+    return panelled(charts, rows, caution=caution)

@@ -9,8 +9,9 @@ from django.db.models import Count, Expression, F, QuerySet, Value
 from evaluation.answers import of_models, of_people
 from evaluation.counting import asked, columns_named, group, persons, text_column
 from evaluation.reactions_report.parameters import ReactionsParameters
-from evaluation.reactions_report.selecting import select_reactions
+from evaluation.reactions_report.selecting import KEYPHRASE_FIELDS, select_reactions
 from evaluation.selection import Selection
+from materials.models import Item
 from projects.models import Project
 from responses.models import Response
 
@@ -18,7 +19,7 @@ Columns = dict[str, Expression | F]
 
 
 def read_frames(project: Project, parameters: ReactionsParameters) -> dict[str, pd.DataFrame]:
-    """The frames of `evaluation.reactions_report.reactions.Reactions`, by name. Five queries, each grouped by the
+    """The frames of `evaluation.reactions_report.reactions.Reactions`, by name. Seven queries, each grouped by the
     database."""
     selection = select_reactions(project, parameters)
     people, models = of_people(selection), _simulated(selection)
@@ -30,6 +31,8 @@ def read_frames(project: Project, parameters: ReactionsParameters) -> dict[str, 
         "observed_attitudes": _attitudes(people, observed, parameters),
         "simulated_tones": _tones(models, simulated, parameters),
         "simulated_attitudes": _attitudes(models, simulated, parameters),
+        "studied": _studied(people, parameters),
+        "keyphrases": _keyphrases(project, parameters),
     }
 
 
@@ -70,3 +73,18 @@ def _attitudes(answers: QuerySet[Response], columns: Columns, parameters: Reacti
 def _summed(counted: pd.DataFrame) -> pd.DataFrame:
     keys = [name for name in counted.columns if name != "n"]
     return counted.groupby(keys)["n"].sum().reset_index()
+
+
+def _studied(people: QuerySet[Response], parameters: ReactionsParameters) -> pd.DataFrame:
+    """A row for each community with its topic and place; none where they are not known."""
+    columns = {name: text_column(getattr(parameters, name)) for name in ("community", "topic", "place")}
+    answers = people if parameters.joint else people.none()
+    return group(answers, columns, posts=Count(_where(parameters)["post"], distinct=True))
+
+
+def _keyphrases(project: Project, parameters: ReactionsParameters) -> pd.DataFrame:
+    """A row for all keyphrases with the same numbers, and how many they are."""
+    items = Item.objects.filter(dataset__project=project, dataset__slug=parameters.keyphrases)
+    columns = {name: text_column(f"item_{name}", item="") for name in KEYPHRASE_FIELDS}
+    numbers = dict.fromkeys(KEYPHRASE_FIELDS[:-1], "float64")
+    return group(items, columns, n=Count("pk")).astype(numbers)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypedDict
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,14 @@ from evaluation.reactions_report.parameters import ReactionsParameters
 from evaluation.sections.answerers import Answerers, AskedModel, asked_models, label_among
 
 ALL = "All posts"
+CEILING = "Human ceiling"
+
+
+class Resampling(TypedDict):
+    """What metrics take to draw their intervals."""
+
+    n_resamples: int
+    seed: int
 
 
 @dataclass(frozen=True)
@@ -22,7 +31,9 @@ class Reactions:
 
     `asked`: the questions in words. `persons`: how many people gave how many answers. `observed_tones` and
     `observed_attitudes`: how many (`n`) reactions to a `post` of a `community` have a `tone`, or an `attitude` from -1
-    to 1. `simulated_tones` and `simulated_attitudes`: the same by model and `level`, blind or informed.
+    to 1. `simulated_tones` and `simulated_attitudes`: the same by model and `level`, blind or informed. `studied`: each
+    `community` with its `topic`, its `place` and how many `posts` it has. `keyphrases`: how many (`n`) have a
+    `salience`, `frequency` and `sparsity`, and whether they were `chosen`.
     """
 
     asked: pd.DataFrame
@@ -31,6 +42,8 @@ class Reactions:
     observed_attitudes: pd.DataFrame
     simulated_tones: pd.DataFrame
     simulated_attitudes: pd.DataFrame
+    studied: pd.DataFrame
+    keyphrases: pd.DataFrame
     parameters: ReactionsParameters
 
     @cached_property
@@ -41,6 +54,10 @@ class Reactions:
     @cached_property
     def models(self) -> tuple[AskedModel, ...]:
         return asked_models(self.simulated_tones)
+
+    @property
+    def resampling(self) -> Resampling:
+        return {"n_resamples": self.parameters.resamples, "seed": self.parameters.seed}
 
     @property
     def levels(self) -> tuple[str, str]:
@@ -63,6 +80,10 @@ class Reactions:
         sums = (rows["attitude"] * rows["n"]).groupby(rows["post"]).sum() / rows.groupby("post")["n"].sum()
         posts = pd.Index(pd.unique(pd.concat([self.observed_tones["post"], rows["post"]])))
         return {ALL: posts, "Negative": sums.index[sums < 0], "Not negative": sums.index[sums >= 0]}
+
+    def of(self, counted: pd.DataFrame, posts: pd.Index) -> pd.DataFrame:
+        """Of counted tones or attitudes those of these posts, a row for each reaction."""
+        return _spread(counted[counted["post"].isin(posts)])
 
     def tones(self, model: AskedModel, level: str, posts: pd.Index) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Observed and simulated tones of these posts, a row for each reaction."""
@@ -108,8 +129,7 @@ class Reactions:
     ) -> tuple[pd.DataFrame, pd.DataFrame]:
         of_level = model.of(simulated)
         of_level = of_level[of_level["level"] == level]
-        observed, of_level = (_spread(rows[rows["post"].isin(posts)]) for rows in (observed, of_level))
-        return observed, of_level
+        return self.of(observed, posts), self.of(of_level, posts)
 
     @property
     def source(self) -> str:

@@ -8,11 +8,18 @@ import pandas as pd
 from evaluation.reactions_report.attitudes import attitudes
 from evaluation.reactions_report.parameters import ReactionsParameters
 from evaluation.reactions_report.reactions import Reactions
+from evaluation.reactions_report.studied import studied
 from evaluation.reactions_report.tones import communities, tones
 from evaluation.reactions_report.what_was_simulated import what_was_simulated
 from evaluation.sections.shape import Section
 
-SECTIONS: tuple[Callable[[Reactions], Section | None], ...] = (what_was_simulated, attitudes, tones, communities)
+SECTIONS: tuple[Callable[[Reactions], Section | None], ...] = (
+    what_was_simulated,
+    studied,
+    attitudes,
+    tones,
+    communities,
+)
 
 
 def reactions_sections(

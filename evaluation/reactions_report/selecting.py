@@ -2,14 +2,18 @@
 
 from typing import Any
 
+from django.db.models import QuerySet
+
 from evaluation.answers import check_answered
 from evaluation.parameters import ReportError
 from evaluation.reactions_report.parameters import ReactionsParameters
 from evaluation.selection import Selection, select
+from materials.models import Dataset
 from materials.questions import option_codes
 from projects.models import Project
 
 TONES, ATTITUDES = ("choice", "multi"), ("choice", "scale", "number")
+KEYPHRASE_FIELDS = ["salience", "frequency", "sparsity", "chosen"]
 
 
 def check_reactions(project: Project, parameters: ReactionsParameters) -> None:
@@ -27,7 +31,17 @@ def select_reactions(project: Project, parameters: ReactionsParameters) -> Selec
             f"The answers to {parameters.attitude} stand nowhere between -1 and 1: choose a scale or number from -1 to "
             "1, or a choice of which you say where its options stand."
         )
+    if parameters.keyphrases and not keyphrase_datasets(project).filter(slug=parameters.keyphrases).exists():
+        raise ReportError(
+            f"{parameters.keyphrases} is no dataset of keyphrases: its items need {', '.join(KEYPHRASE_FIELDS)}. "
+            "Choose another one, or none."
+        )
     return selection
+
+
+def keyphrase_datasets(project: Project) -> QuerySet[Dataset]:
+    """Those whose items have what the distribution of keyphrases is drawn of."""
+    return project.datasets.filter(field_order__contains=KEYPHRASE_FIELDS)
 
 
 def _has_attitudes(question: Any, parameters: ReactionsParameters) -> bool:

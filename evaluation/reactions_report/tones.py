@@ -1,19 +1,16 @@
 """How close the tones of simulated reactions come to the observed ones, and which communities gain by being named."""
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from evaluation.figures import COOL_SHADES, heat_map
 from evaluation.metrics.gap import mcnemar_exact
-from evaluation.metrics.resampling import bootstrap_interval, weighted_mean
+from evaluation.metrics.reactions import tone_ceiling, tone_deltas, tone_estimates
 from evaluation.metrics.result import Estimate
-from evaluation.metrics.tones import tone_coverage, tone_divergence, tone_exact_match
 from evaluation.metrics.transitions import Transitions, community_transitions
-from evaluation.reactions_report.reactions import ALL, Reactions
+from evaluation.reactions_report.reactions import ALL, CEILING, Reactions
 from evaluation.sections.answerers import AskedModel
 from evaluation.sections.shape import Cell, Column, Figure, Row, Section, Table, estimate_cell
 
@@ -26,7 +23,7 @@ LEVELS = (
     Column("exact_match", "Tone exact match", "estimate", "0 to 1"),
     Column("coverage", "Tone coverage", "estimate", "0 to 1"),
     Column("divergence", "JSD", "estimate", "bits"),
-    Column("post_divergence", "JSD, posts alike", "estimate", "bits", shown=False),
+    Column("divergence_posts", "JSD, posts alike", "estimate", "bits", shown=False),
 )
 DELTAS = (
     *_WHO,
@@ -35,6 +32,7 @@ DELTAS = (
     Column("mcnemar", "McNemar, exact", "estimate", "p"),
     Column("coverage", "Δ coverage", "estimate"),
     Column("divergence", "Δ JSD", "estimate", "bits"),
+    Column("divergence_posts", "Δ JSD, posts alike", "estimate", "bits", shown=False),
 )
 MOVES = (
     Column("model", "Model", "name"),
@@ -61,6 +59,7 @@ def tones(reactions: Reactions) -> Section | None:
     if not levels:
         return None
     parameters = reactions.parameters
+    levels = [*_ceiling(reactions), *levels]
     tables = [Table("tones", "Tones of simulated reactions", "By what the model was told.", LEVELS, tuple(levels))]
     if deltas := tuple(row for model in reactions.models for row in _deltas(reactions, model)):
         caption = f"{parameters.informed} less {parameters.blind}, on posts that were simulated both ways."
@@ -74,8 +73,12 @@ def tones(reactions: Reactions) -> Section | None:
             "were simulated at all: it grows with the number of posts, so only splits of one size can be compared.",
             "JSD is the Jensen-Shannon divergence of observed and simulated tones in bits, without a root: 0 when both "
             "have the same distribution, however they are spread over posts. Every reaction counts alike.",
+            f"{CEILING}: one observed reaction of each post in the place of a simulated one, against the post's "
+            f"others, on posts with two or more; coverage and JSD are means of {parameters.splits} draws. A model is "
+            "held against one reaction more, so one that reacts as people do can pass it a little.",
             f"Brackets are 95 % bootstrap intervals over {reactions.clustered} ({parameters.resamples} resamples, seed "
-            f"{parameters.seed}). McNemar's test takes posts as independent.",
+            f"{parameters.seed}). Resamples repeat posts, which lowers coverage and raises JSD; their intervals are "
+            "moved back by as much. McNemar's test takes posts as independent.",
         ),
         tables=tuple(tables),
     )
@@ -84,28 +87,25 @@ def tones(reactions: Reactions) -> Section | None:
 def _levels(reactions: Reactions, model: AskedModel) -> Iterator[Row]:
     for split, posts in reactions.splits.items():
         for level in reactions.levels:
-            found = _estimates(reactions, model, level, posts)
-            if found["exact_match"].n:
+            observed, simulated = reactions.tones(model, level, posts)
+            found = tone_estimates(observed, simulated, communities=reactions.communities, **reactions.resampling)
+            if found["tone_exact_match"].n:
                 cells: dict[str, Cell] = {"model": reactions.label(model), "split": split, "level": level}
-                cells |= {"posts": found["exact_match"].n}
-                cells |= {name: estimate_cell(estimate) for name, estimate in found.items()}
-                yield Row(cells, marks=(*reactions.who.people_marks, model.mark), n_people=reactions.who.n_people)
+                marks = (*reactions.who.people_marks, model.mark)
+                yield Row(cells | _cells(found), marks, n_people=reactions.who.n_people)
 
 
-def _estimates(reactions: Reactions, model: AskedModel, level: str, posts: pd.Index) -> dict[str, Estimate]:
-    real, simulated = reactions.tones(model, level, posts)
-    parameters, matches = reactions.parameters, reactions.matches(model, level, posts)
-    exact = tone_exact_match(real, simulated)
-    if len(matches):
-        clusters, statistic = reactions.clusters(matches.index.to_series()), weighted_mean(matches.to_numpy())
-        drawn = bootstrap_interval(statistic, clusters, n_resamples=parameters.resamples, seed=parameters.seed)
-        exact = replace(exact, low=drawn.low, high=drawn.high)
-    return {
-        "exact_match": exact,
-        "coverage": tone_coverage(real, simulated),
-        "divergence": tone_divergence(real, simulated, weights="reactions"),
-        "post_divergence": tone_divergence(real, simulated, weights="posts"),
-    }
+def _ceiling(reactions: Reactions) -> Iterator[Row]:
+    for split, posts in reactions.splits.items():
+        found = tone_ceiling(
+            reactions.of(reactions.observed_tones, posts),
+            communities=reactions.communities,
+            n_splits=reactions.parameters.splits,
+            **reactions.resampling,
+        )
+        if found["tone_exact_match"].n:
+            cells: dict[str, Cell] = {"model": CEILING, "split": split, "level": ""}
+            yield Row(cells | _cells(found), reactions.who.people_marks, n_people=reactions.who.n_people)
 
 
 def _deltas(reactions: Reactions, model: AskedModel) -> Iterator[Row]:
@@ -113,13 +113,19 @@ def _deltas(reactions: Reactions, model: AskedModel) -> Iterator[Row]:
         pairs = reactions.paired_matches(model, posts)
         if pairs.empty:
             continue
-        before, after = (_estimates(reactions, model, level, pairs.index) for level in reactions.levels)
-        n, change = len(pairs), pairs["match_informed"] - pairs["match_blind"]
-        cells: dict[str, Cell] = {"model": reactions.label(model), "split": split, "posts": n}
-        for name in ("exact_match", "coverage", "divergence"):
-            cells[name] = estimate_cell(Estimate(after[name].value - before[name].value, n))
-        cells["mcnemar"] = estimate_cell(Estimate(mcnemar_exact(int((change > 0).sum()), int((change < 0).sum())), n))
-        yield Row(cells, marks=(*reactions.who.people_marks, model.mark), n_people=reactions.who.n_people)
+        (observed, blind), (_, informed) = (reactions.tones(model, level, posts) for level in reactions.levels)
+        found = tone_deltas(observed, blind, informed, communities=reactions.communities, **reactions.resampling)
+        change = pairs["match_informed"] - pairs["match_blind"]
+        p = mcnemar_exact(int((change > 0).sum()), int((change < 0).sum()))
+        cells: dict[str, Cell] = {"model": reactions.label(model), "split": split}
+        cells |= _cells(found) | {"mcnemar": estimate_cell(Estimate(p, len(pairs)))}
+        marks = (*reactions.who.people_marks, model.mark)
+        yield Row(cells, marks, n_people=reactions.who.n_people)
+
+
+def _cells(found: Mapping[str, Estimate]) -> dict[str, Cell]:
+    cells = {name.removeprefix("tone_"): estimate_cell(each) for name, each in found.items()}
+    return {"posts": found["tone_exact_match"].n, **cells}
 
 
 def communities(reactions: Reactions) -> Section | None:

@@ -29,18 +29,16 @@ def keyphrase_salience(
     return salience.sort_index().sort_values(ascending=False, kind="stable").rename("salience")
 
 
-def most_salient(
-    counts: pd.DataFrame, *, communities: Sequence[str], most: int, alpha: float, beta: float
-) -> pd.DataFrame:
-    """The most salient keyphrases, at most so many: `keyphrase`, `salience`, `frequency`, `spread`, `sparsity`.
+def ranked_keyphrases(counts: pd.DataFrame, *, communities: Sequence[str], alpha: float, beta: float) -> pd.DataFrame:
+    """All keyphrases, the most salient first: `keyphrase`, `salience`, `frequency`, `spread`, `sparsity`.
 
     `frequency` is the count in all selected communities, `spread` the number of these that have the keyphrase, and
     `sparsity` the share that does not. Equal salience goes by frequency, then by name.
 
     >>> counts = pd.DataFrame({"keyphrase": ["k", "k", "l"], "community": ["a", "b", "a"], "count": [3, 1, 10]})
-    >>> found = most_salient(counts, communities=["a", "b"], most=1, alpha=1, beta=1)
+    >>> found = ranked_keyphrases(counts, communities=["a", "b"], alpha=1, beta=1)
     >>> found[["keyphrase", "frequency", "spread", "sparsity"]].values.tolist()
-    [['k', 4, 2, 0.0]]
+    [['k', 4, 2, 0.0], ['l', 10, 1, 0.5]]
     """
     salience = keyphrase_salience(counts, communities=communities, alpha=alpha, beta=beta)
     found = counts[counts["community"].isin(list(communities)) & (counts["count"] > 0)]
@@ -48,4 +46,4 @@ def most_salient(
     by_phrase["salience"] = salience
     by_phrase["sparsity"] = 1 - by_phrase["spread"] / len(set(communities))
     ordered = by_phrase.sort_index().sort_values(["salience", "frequency"], ascending=False, kind="stable")
-    return ordered.head(most).reset_index()
+    return ordered.reset_index()

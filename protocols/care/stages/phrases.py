@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 from pydantic import Field
 
@@ -29,7 +30,7 @@ def find_salient(ctx: StageContext) -> StageResult:
     """Cells of the count matrix: posts of the community whose article has the keyphrase among its own."""
     import pandas as pd
 
-    from protocols.care.salience import most_salient
+    from protocols.care.salience import ranked_keyphrases
 
     phrases = {item.external_id: item.content["keyphrases"] for item in ctx.items("keyphrases")}
     pool = [item.external_id for item in ctx.items("communities")]
@@ -48,27 +49,35 @@ def find_salient(ctx: StageContext) -> StageResult:
     rows = [(key, community, n) for (key, community), n in counts.items()]
     frame = pd.DataFrame(rows, columns=["keyphrase", "community", "count"])
     rules = ctx.settings
-    salient = most_salient(frame, communities=pool, most=rules.most, alpha=rules.alpha, beta=rules.beta)
-    if salient.empty:
+    ranked: Any = ranked_keyphrases(frame, communities=pool, alpha=rules.alpha, beta=rules.beta).to_dict("records")
+    if not ranked:
         raise StageError("No article of the communities has a keyphrase.")
-    dataset = ctx.make_dataset(
-        Made(
-            row["keyphrase"][:MAX_ID_CHARACTERS],
-            {
-                "phrase": first[row["keyphrase"]],
-                "key": row["keyphrase"],
-                "salience": round(row["salience"], 4),
-                "frequency": row["frequency"],
-                "communities": row["spread"],
-                "sparsity": round(row["sparsity"], 4),
-                "headlines": titles[row["keyphrase"]],
-            },
-            {"dataset": ctx.output("keyphrases")["dataset"]},
-        )
-        for row in salient.to_dict("records")
+    origin = {"dataset": ctx.output("keyphrases")["dataset"]}
+
+    def numbers(row: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "phrase": first[row["keyphrase"]],
+            "key": row["keyphrase"],
+            "salience": round(row["salience"], 4),
+            "frequency": row["frequency"],
+            "communities": row["spread"],
+            "sparsity": round(row["sparsity"], 4),
+        }
+
+    candidates = ctx.make_dataset(
+        (
+            Made(str(rank), numbers(row) | {"chosen": "yes" if rank <= rules.most else ""}, origin)
+            for rank, row in enumerate(ranked, start=1)
+        ),
+        part="all",
     )
-    why = {LESS_SALIENT: len(first) - len(salient)} if len(first) > len(salient) else {}
-    return StageResult({"dataset": dataset.slug, "table": dataset.slug}, len(first), len(salient), why)
+    dataset = ctx.make_dataset(
+        Made(row["keyphrase"][:MAX_ID_CHARACTERS], numbers(row) | {"headlines": titles[row["keyphrase"]]}, origin)
+        for row in ranked[: rules.most]
+    )
+    less = len(ranked) - dataset.items.count()
+    outputs = {"dataset": dataset.slug, "table": dataset.slug, "table_all": candidates.slug}
+    return StageResult(outputs, len(ranked), len(ranked) - less, {LESS_SALIENT: less} if less else {})
 
 
 def ask_for_phrases(ctx: StageContext) -> StageResult:
@@ -154,7 +163,7 @@ SALIENCE = Stage(
     code="salience",
     title="Salience of keyphrases",
     says="Ranks keyphrases by how often and in how many of the communities they stand: the logarithm of the posts "
-    "with it times the share of communities.",
+    "with it times the share of communities. The second table has all candidates.",
     kind="transformation",
     needs=("corpus", "keyphrases", "communities"),
     settings=SalienceSettings,
