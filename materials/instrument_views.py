@@ -7,15 +7,16 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from materials.content import ordered
-from materials.forms import InstrumentForm
+from materials.forms import JSON, InstrumentForm, initial_values
 from materials.item_parts import item_parts, pairs
 from materials.models import Instrument
 from materials.presentation import item_orders, shown_questions
 from materials.previews import previews
-from materials.querysets import item_for_preview, versions
+from materials.querysets import item_fields, item_for_preview, versions
 from materials.question_examples import examples
 from materials.question_file import questions_json
 from materials.questions import span_fields, text_fields
+from materials.rows import with_change
 from materials.services import publish_instrument
 from projects.access import MANAGERS, READERS, MemberRequest, project_view
 from projects.models import Project
@@ -41,20 +42,47 @@ def instrument(request: MemberRequest, project: Project, pk: int) -> HttpRespons
 
 @project_view(*MANAGERS)
 def instrument_new(request: MemberRequest, project: Project) -> HttpResponse:
-    """A form that shows what it would publish; nothing is stored before "Publish version"."""
-    form = InstrumentForm(request.POST if request.method == "POST" else None, initial=_initial(request, project))
-    context = _context(project) | {"form": form, "examples": examples()}
-    if request.method == "POST" and form.is_valid():
-        draft = Instrument(project=project, **form.cleaned_data)
-        if "preview" not in request.POST:
-            before = project.instruments.filter(name=draft.name).count()
-            made = publish_instrument(project=project, by=request.user, **form.cleaned_data)
-            number = made.version
-            unchanged = f"Nothing changed: version {number} of {made.name} asks these questions already."
-            messages.success(request, f"{made} is published." if number > before else unchanged)
-            return redirect("instrument", slug=project.slug, pk=made.pk)
+    """A form beside what it would publish; nothing is stored before "Publish version".
+
+    `change` says which question is added, copied, moved or removed (`materials.rows.with_change`), `write` in which way
+    the questions are to be written.
+    """
+    if request.method != "POST":
+        return _new(request, project, InstrumentForm(initial=_initial(request, project)))
+    data, opened = request.POST.dict(), ""
+    if "change" in data:
+        data, opened = with_change(data, data["change"], InstrumentForm.base_fields)
+    finished = {"change", "write", "preview"}.isdisjoint(data)
+    form = InstrumentForm(data, finished=finished)
+    if finished and form.is_valid():
+        return _published(request, project, form)
+    if "write" in data and form.is_valid():
+        form = form.written_as(data["write"])
+    return _new(request, project, form, opened)
+
+
+def _published(request: MemberRequest, project: Project, form: InstrumentForm) -> HttpResponse:
+    before = project.instruments.filter(name=form.instrument["name"]).count()
+    made = publish_instrument(project=project, by=request.user, **form.instrument)
+    unchanged = f"Nothing changed: version {made.version} of {made.name} asks these questions already."
+    messages.success(request, f"{made} is published." if made.version > before else unchanged)
+    return redirect("instrument", slug=project.slug, pk=made.pk)
+
+
+def _new(request: HttpRequest, project: Project, form: InstrumentForm, opened: str = "") -> HttpResponse:
+    """The form, with `opened` as the question that was just added or moved; only its preview for a part of the page."""
+    context = _context(project) | {
+        "form": form,
+        "opened": opened,
+        "examples": examples() if form.way == JSON else [],
+        "item_fields": item_fields(project),
+    }
+    if form.is_valid() and form.instrument["questions"]:
+        draft = Instrument(project=project, **form.instrument)
         context |= {"draft": draft, **_shown(project, draft)}
-    return render(request, "materials/instrument_new.html", context, status=422 if form.errors else 200)
+    is_part = "HX-Request" in request.headers and "preview" in request.POST
+    template = "materials/instrument_preview.html" if is_part else "materials/instrument_new.html"
+    return render(request, template, context, status=422 if form.finished and form.errors else 200)
 
 
 def _shown(project: Project, instrument: Instrument) -> dict[str, Any]:
@@ -79,11 +107,11 @@ def _shown(project: Project, instrument: Instrument) -> dict[str, Any]:
     }
 
 
-def _initial(request: HttpRequest, project: Project) -> dict[str, str]:
+def _initial(request: HttpRequest, project: Project) -> dict[str, Any]:
     """The fields of the version that the new one starts from (?from=its id)."""
     start = request.GET.get("from", "")
     found = project.instruments.filter(pk=int(start)).first() if start.isascii() and start.isdigit() else None
-    return {"title": found.title, "name": found.name, "questions": questions_json(found.questions)} if found else {}
+    return initial_values(title=found.title, name=found.name, questions=found.questions) if found else {}
 
 
 def _context(project: Project) -> dict[str, Any]:

@@ -23,6 +23,12 @@ def search_items(dataset: Dataset, words: str) -> QuerySet[Item]:
     )
 
 
+def item_fields(project: Project) -> list[str]:
+    """The fields of the project's items, dataset by dataset, as far as their order is known."""
+    orders = Dataset.objects.filter(project_id=project.pk).order_by("pk").values_list("field_order", flat=True)
+    return list(dict.fromkeys(field for order in orders for field in order))
+
+
 def imports_of(dataset: Dataset) -> QuerySet[AuditEvent]:
     """When, by whom and from what items came into the dataset, the latest first."""
     events: QuerySet[AuditEvent] = dataset.project.audit_events.all()

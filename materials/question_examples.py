@@ -1,4 +1,4 @@
-"""A short complete question of each kind, shown beside the form in which an instrument is written."""
+"""A short complete question of each kind: to begin with in a form, and to be copied where questions are JSON."""
 
 import json
 from typing import Any
@@ -47,6 +47,10 @@ EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
         },
     ),
     "text": (
+        "An answer in words",
+        {"kind": "text", "code": "note", "text": "What should be known about this?", "required": False},
+    ),
+    "follow_up": (
         "An answer in words, asked only after another one",
         {
             "kind": "text",
@@ -136,6 +140,8 @@ EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
         },
     ),
 }
+
+ALONE = {name: example for name, example in EXAMPLES.items() if "show_if" not in example[1]}  # asked after no other
 
 
 def examples() -> list[tuple[str, str]]:

@@ -28,10 +28,14 @@ def read_questions(text: str) -> list[dict[str, Any]]:
     return questions
 
 
-def questions_json(questions: Any) -> str:
+def short_questions(questions: Any) -> list[dict[str, Any]]:
     """Stored questions as somebody would write them: what has its default is left out."""
-    short = [
+    return [
         {"kind": question.kind, **question.model_dump(mode="json", exclude_defaults=True)}
-        for question in parse_questions(questions).questions
+        for question in (parse_questions(questions).questions if questions else ())
     ]
-    return json.dumps(short, indent=2, ensure_ascii=False)
+
+
+def questions_json(questions: Any) -> str:
+    """The same as a text of JSON."""
+    return json.dumps(short_questions(questions), indent=2, ensure_ascii=False)

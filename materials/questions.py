@@ -56,7 +56,7 @@ class Questionnaire(Frozen):
     @field_validator("questions")
     @classmethod
     def _fit_together(cls, questions: tuple[Any, ...]) -> tuple[Any, ...]:
-        if faults := list(_faults_between(questions)):
+        if faults := [what for _, _, what in faults_between(questions)]:
             raise ValueError("; ".join(faults))
         return questions
 
@@ -93,7 +93,7 @@ def parse_questions(data: Any) -> Questionnaire:
         faults = [_fault(entry) for entry in error.errors() if not between.items() <= entry.items()]
         if isinstance(wrapped, Mapping) and isinstance(wrapped.get("questions"), list | tuple):
             outlines = [_outline(question) for question in wrapped["questions"]]
-            faults += [f"Instrument, at questions: {what}." for what in _faults_between(filter(None, outlines))]
+            faults += [f"Instrument, at questions: {what}." for _, _, what in faults_between(filter(None, outlines))]
         raise QuestionError(*faults) from error
 
 
@@ -107,22 +107,25 @@ def _outline(data: Any) -> Any:
         return SimpleNamespace(code=str(data["code"]), kind=str(data.get("kind")), show_if=None)
 
 
-def _faults_between(questions: Iterable[Any]) -> Iterator[str]:
-    """What is wrong among the codes of questions and options, and with conditions on earlier answers."""
+def faults_between(questions: Iterable[Any]) -> Iterator[tuple[int, str, str]]:
+    """What is wrong among the codes of questions and options, and with conditions on earlier answers.
+
+    Each fault comes with the question's position, which counts from 0, and the name of its field.
+    """
     seen: dict[str, str] = {}
-    for question in questions:
+    for position, question in enumerate(questions):
         if question.code in seen:
-            yield f"question code {question.code} is used twice"
+            yield position, "code", f"question code {question.code} is used twice"
         earlier = question.show_if.question if question.show_if else None
         if earlier and earlier not in seen:
-            yield f"{question.code} depends on {earlier}, which is not asked before it"
+            yield position, "show_if", f"{question.code} depends on {earlier}, which is not asked before it"
         elif earlier and seen[earlier] in NOT_ONE_VALUE:
-            yield f"{question.code} cannot depend on {earlier}, a {seen[earlier]} question"
+            yield position, "show_if", f"{question.code} cannot depend on {earlier}, a {seen[earlier]} question"
         codes = [option.code for option in getattr(question, "options", ())]
         if question.kind in ("rank", "best_worst") and apart_codes(question):
-            yield f"{question.code} puts its options in order, so none of them can stand apart"
+            yield position, "options", f"{question.code} puts its options in order, so none of them can stand apart"
         if len(set(codes)) != len(codes):
-            yield f"{question.code} has two options with the same code"
+            yield position, "options", f"{question.code} has two options with the same code"
         seen[question.code] = question.kind
 
 

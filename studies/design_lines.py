@@ -6,21 +6,14 @@ What reads raises ValueError with a sentence that names the line.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from materials.lines import lines_of, names_in, pair_of, write_names
+
 Rule = dict[str, Any]
-
-
-def read_names(text: str) -> list[str]:
-    """Names that are separated by commas or line ends.
-
-    >>> read_names("personal, norm")
-    ['personal', 'norm']
-    """
-    return [name for line in text.splitlines() for name in _split(line)]
 
 
 def read_groups(text: str) -> list[list[str]]:
     """A page a line, with the codes of its questions."""
-    return [_split(line) for line in lines_of(text)]
+    return [names_in(line) for line in lines_of(text)]
 
 
 def read_numbers(text: str) -> dict[str, int]:
@@ -45,7 +38,7 @@ def read_screening(text: str) -> list[Rule]:
     rules = []
     for line in lines_of(text):
         question, allowed = pair_of(line, "country: India, Nepal")
-        rules.append({"question": question, "allowed": _split(allowed)})
+        rules.append({"question": question, "allowed": names_in(allowed)})
     return rules
 
 
@@ -59,13 +52,25 @@ def read_quotas(text: str) -> list[Rule]:
     for line in lines_of(text):
         who, _, most = line.rpartition(":")
         attributes = {}
-        for part in _split(who):
+        for part in names_in(who):
             name, equals, value = (word.strip() for word in part.partition("="))
             if not equals or not name or not value:
                 raise ValueError(f"“{line}” is no quota; write it as “country = India: 40”.")
             attributes[name] = value
         quotas.append({"attributes": attributes, "most": _whole(most, line)})
     return quotas
+
+
+def read_close(text: str) -> dict[str, list[str]]:
+    """What is close to each answer; names with commas are parted by semicolons.
+
+    >>> read_close("India: Nepal, Pakistan")
+    {'India': ['Nepal', 'Pakistan']}
+    """
+    pairs = (pair_of(line, "India: Nepal, Pakistan") for line in lines_of(text))
+    return {
+        own: list(filter(None, map(str.strip, others.split(";" if ";" in others else ",")))) for own, others in pairs
+    }
 
 
 def typed_rules(rules: Iterable[Rule], kinds: Mapping[str, str]) -> Iterator[Rule]:
@@ -76,10 +81,6 @@ def typed_rules(rules: Iterable[Rule], kinds: Mapping[str, str]) -> Iterator[Rul
         else:
             typed = {name: _typed(value, kinds.get(name, "")) for name, value in rule["attributes"].items()}
             yield {**rule, "attributes": typed}
-
-
-def write_names(names: Iterable[str]) -> str:
-    return ", ".join(names)
 
 
 def write_groups(groups: Iterable[Iterable[str]]) -> str:
@@ -98,24 +99,17 @@ def write_quotas(quotas: Iterable[Rule]) -> str:
     return "\n".join(map(_quota, quotas))
 
 
+def write_close(close: Mapping[str, Iterable[str]]) -> str:
+    return "\n".join(f"{own}: {_parted(list(others))}" for own, others in close.items())
+
+
+def _parted(names: list[str]) -> str:
+    return "; ".join(names) + ";" if any("," in name for name in names) else ", ".join(names)
+
+
 def _quota(quota: Rule) -> str:
     who = write_names(f"{name} = {value}" for name, value in quota.get("attributes", {}).items())
     return f"{who}: {quota['most']}" if who else str(quota["most"])
-
-
-def lines_of(text: str) -> list[str]:
-    return list(filter(None, map(str.strip, text.splitlines())))
-
-
-def _split(text: str) -> list[str]:
-    return list(filter(None, map(str.strip, text.split(","))))
-
-
-def pair_of(line: str, example: str) -> tuple[str, str]:
-    name, colon, rest = (part.strip() for part in line.partition(":"))
-    if not colon or not name or not rest:
-        raise ValueError(f"“{line}” needs a code, a colon and what goes with it, such as “{example}”.")
-    return name, rest
 
 
 def _whole(text: str, line: str) -> int:

@@ -6,11 +6,11 @@ from typing import Any
 from django import forms
 
 from materials.field_lines import HELP, read_field_lines, write_field_lines
+from materials.form_fields import MarkdownField, ReadField
+from materials.lines import read_names, write_names
+from materials.rows import KindRow, Row, RowsField
 from studies.design import Factor, Level
-from studies.design_lines import read_names, write_names
 from studies.filters import FILTERS
-from studies.form_fields import MarkdownField, ReadField
-from studies.rows import KindRow, Row, RowsField
 
 
 class LevelRow(Row):

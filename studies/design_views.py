@@ -8,6 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from materials.fitting import field_names
+from materials.rows import Posted, with_change
 from projects.access import MANAGERS, READERS, MemberRequest, project_view
 from projects.models import Project
 from studies.draft_form import DraftForm
@@ -16,7 +17,6 @@ from studies.draft_values import form_values, json_text
 from studies.forms import NewStudyForm, StudyFileForm
 from studies.models import Study
 from studies.pilot import pilot_path
-from studies.rows import Posted, with_change
 from studies.services import (
     DraftChangedError,
     NotADraftError,
@@ -79,7 +79,7 @@ def _new(request: HttpRequest, project: Project, form: NewStudyForm, file_form: 
 def study_edit(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     """The draft in sections, beside it a page of what stands in the form; "Save draft" alone stores anything.
 
-    `change` says which entry of a list is added, moved or removed (`studies.rows.with_change`).
+    `change` says which entry of a list is added, copied, moved or removed (`materials.rows.with_change`).
     """
     study = find_study(project, pk)
     if study.status != Study.Status.DRAFT:

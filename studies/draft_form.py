@@ -1,28 +1,29 @@
 """The form in which a draft is edited."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
 from pydantic import ValidationError
 
 from materials.field_lines import HELP, read_field_lines
+from materials.form_fields import MarkdownField, ReadField
+from materials.lines import read_names
 from materials.models import Dataset, Instrument
-from materials.questions import QuestionError, parse_questions
+from materials.question_lines import typed_conditions
+from materials.question_rows import QuestionRow, QuestionsField
+from materials.rows import EMPTY, RowsField, posted, sentence_of
 from projects.form_sections import Section, sections_of
 from projects.models import Project
+from studies.check_rows import CheckRow
 from studies.design import Design, DesignError, Texts
-from studies.design_lines import read_groups, read_names, read_numbers, read_quotas, read_screening, typed_rules
+from studies.design_lines import read_close, read_groups, read_numbers, read_quotas, read_screening, typed_rules
 from studies.design_offers import ATTENTION, COMPREHENSION, FACTORS, FILTER_OFFERS, PEOPLE
 from studies.design_rows import FactorRow, FilterRow
 from studies.draft_values import json_text
 from studies.filters import parse_filters
-from studies.form_fields import MarkdownField, ReadField
 from studies.forms import offer_materials
 from studies.models import Study
-from studies.question_lines import read_close
-from studies.question_rows import CheckRow, QuestionRow
-from studies.rows import EMPTY, RowsField, posted, sentence_of
 
 TEXTS = tuple(Texts.model_fields)
 ENDS = TEXTS[4:]  # what is said at each end, which may have a code
@@ -107,7 +108,7 @@ class DraftForm(forms.Form):
         read_names, empty=[], help_text="Codes of questions about people: places are dealt apart within their answers."
     )
     seed = forms.IntegerField(initial=1, min_value=-(2**53), max_value=2**53)
-    demographics = RowsField(
+    demographics = QuestionsField(
         QuestionRow,
         noun="Question",
         offers=PEOPLE,
@@ -201,14 +202,20 @@ class DraftForm(forms.Form):
             return None
         tries = self.cleaned_data.get("tries")
         return {
-            "questions": [check["question"] for check in checks],
+            "questions": list(typed_conditions([check["question"] for check in checks])),
             "expected": {check["question"]["code"]: check["expected"] for check in checks},
         } | ({"tries": tries} if tries else {})
 
+    def clean_filters(self) -> list[dict[str, Any]]:
+        filters: list[dict[str, Any]] = self.cleaned_data["filters"]
+        try:
+            parse_filters(filters)
+        except DesignError as error:
+            raise forms.ValidationError(str(error)) from error
+        return filters
+
     def clean(self) -> dict[str, Any]:
         self._type_rules()
-        self._check("demographics", lambda data: data == [] or parse_questions(data))
-        self._check("filters", parse_filters)
         self._check_design()
         return self.cleaned_data
 
@@ -218,14 +225,6 @@ class DraftForm(forms.Form):
         kinds = {str(question.get("code")): str(question.get("kind")) for question in questions}
         for name in {"screening", "quotas"} & self.cleaned_data.keys():
             self.cleaned_data[name] = list(typed_rules(self.cleaned_data[name], kinds))
-
-    def _check(self, name: str, parse: Callable[[Any], Any]) -> None:
-        if name not in self.cleaned_data:
-            return
-        try:
-            parse(self.cleaned_data[name])
-        except (QuestionError, DesignError) as error:
-            self.add_error(name, list(getattr(error, "faults", (str(error),))))
 
     def _check_design(self) -> None:
         """Faults at their fields but for those that are wrong already; at the top where fields do not fit together."""

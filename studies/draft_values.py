@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from materials.field_lines import write_field_lines
-from studies.design_lines import write_groups, write_names, write_numbers, write_quotas, write_screening
+from materials.lines import write_names
+from studies.design_lines import write_close, write_groups, write_numbers, write_quotas, write_screening
 from studies.models import Study
-from studies.question_lines import write_close
 
 LONGEST_LINE = 100  # of JSON, which is indented where it is longer
 

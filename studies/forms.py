@@ -4,9 +4,9 @@ from typing import Any
 
 from django import forms
 
+from materials.form_fields import JsonField, MarkdownField
 from materials.models import Dataset, Instrument
 from projects.models import Project
-from studies.form_fields import JsonField, MarkdownField
 from studies.models import Study
 
 LARGEST_FILE = 2_000_000  # bytes

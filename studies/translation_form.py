@@ -7,10 +7,10 @@ from django import forms
 from django.forms import BoundField
 from pydantic import ValidationError
 
+from materials.form_fields import MarkdownField
+from materials.rows import sentence_of
 from studies.design import LANGUAGE
-from studies.form_fields import MarkdownField
 from studies.models import Study
-from studies.rows import sentence_of
 from studies.translating import Translation, direction
 from studies.translation_places import GROUPS, Place, places_of, translation_of, words_at
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from materials.rows import EMPTY
 from projects.text_diff import Line, text_diff
 from studies.draft_values import json_text
 from studies.models import Study
-from studies.rows import EMPTY
 from studies.services import file_of
 
 MOST_VERSIONS = 50

@@ -135,7 +135,7 @@ def instrument_draft(request: MemberRequest, project: Project) -> HttpResponse:
         for errors in form.errors.values():
             messages.error(request, str(errors[0]))
         return redirect("instrument_new", slug=project.slug)
-    return _as_participant(request, project, Instrument(project=project, **form.cleaned_data))
+    return _as_participant(request, project, Instrument(project=project, **form.instrument))
 
 
 def _as_participant(request: MemberRequest, project: Project, instrument: Instrument) -> HttpResponse:

@@ -20,7 +20,8 @@ def address(name: str, project: Project, **kwargs: object) -> str:
 
 
 def form(*questions: object, **fields: str) -> dict[str, str]:
-    return {"title": "Everyday", "name": "everyday", "questions": json.dumps(questions)} | fields
+    typed = {"title": "Everyday", "name": "everyday", "written": "json", "json": json.dumps(questions)}
+    return typed | fields
 
 
 def test_the_examples_are_an_instrument_with_every_kind():
@@ -61,7 +62,7 @@ def test_all_faults_are_named_at_once(project: Project, researcher, client_as):
     page = client_as(researcher).post(
         address("instrument_new", project), form(nameless, unknown, early, nameless, after, early)
     )
-    faults = page.context["form"].errors["questions"]
+    faults = page.context["form"].errors["json"]
     assert [fault.removeprefix("Instrument, at questions") for fault in faults] == [
         " > 1 > code: field required.",
         f' > 2: a question needs a "kind" that is one of {", ".join(KINDS)}, not riddle.',
@@ -81,7 +82,6 @@ def test_preview_stores_nothing_and_publishing_makes_versions(project: Project, 
     client, url = client_as(researcher), address("instrument_new", project)
     options = [*WHO["options"], {"code": "n", "text": "Nobody"}]
     page = client.post(url, form(WHO | {"options": options}, preview="1")).content.decode()
-    assert "A preview of Everyday. Nothing is published yet." in page
     assert page.count("The &lt;i&gt;host&lt;/i&gt;") >= 2  # for annotators, and in what a model is asked
     assert "A model is asked" in page
     draft = client.post(address("instrument_draft", project), form(WHO | {"options": options})).content.decode()

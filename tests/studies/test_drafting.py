@@ -7,12 +7,12 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import IntegrityError, transaction
 
+from materials.question_rows import QuestionRow
+from materials.rows import posted
 from studies.design_rows import FactorRow
 from studies.draft_form import DraftForm
 from studies.draft_values import form_values
 from studies.models import Preregistration, Session, Study
-from studies.question_rows import QuestionRow
-from studies.rows import posted
 from studies.services import (
     StudyNotReadyError,
     change_draft,
@@ -99,7 +99,7 @@ def test_a_save_that_changes_nothing_keeps_every_part_of_a_rich_design(draft, ed
         ({"quotas": "Brazil: 40"}, "write it as “country = India: 40”"),
         ({"demographics-0-options": "one"}, "Question 1, Answers: Give at least 2."),
         ({"demographics-0-options": "Côte d’Ivoire"}, "needs a code before its text"),
-        ({"demographics-0-code": "age_group"}, "question code age_group is used twice"),
+        ({"demographics-0-code": "age_group"}, "Question code age_group is used twice"),
         ({"demographics-0-show_if": "later: yes"}, "depends on later, which is not asked before it"),
         ({"attention_checks-0-expected": "purple"}, "The expected answer is not allowed"),
         ({"relation_attribute": "country"}, "Relation: field of the item"),

@@ -2,29 +2,15 @@
 
 import pytest
 
-from materials.question_examples import EXAMPLES
-from materials.questions import KINDS
+from materials.question_rows import QuestionRow
+from materials.rows import MOST, posted, with_change
+from studies.check_rows import CheckRow
 from studies.design import Factor
+from studies.design_lines import read_close, write_close
 from studies.design_offers import ATTENTION, COMPREHENSION, FACTORS, FILTER_OFFERS, PEOPLE
 from studies.design_rows import FactorRow, FilterRow
 from studies.draft_form import DraftForm
-from studies.question_lines import read_close, write_close
-from studies.question_rows import KIND_NAMES, CheckRow, QuestionRow
-from studies.rows import MOST, posted, with_change
 
-UNLIKE_LINES = {
-    "kind": "choice",
-    "code": "tea",
-    "text": "Tea?",
-    "options": [{"code": "a", "text": "A", "help": "Hot."}, {"code": "b", "text_field": "b"}],
-}
-OF_TWO_LINES = {
-    "kind": "choice",
-    "code": "tea",
-    "text": "Tea?",
-    "options": [{"code": "a", "text": "A\nÉ"}, {"code": "b", "text": "B"}],
-}
-SCALE = {"kind": "scale", "code": "s", "text": "?", "minimum": 0, "maximum": 2, "labels": ["low", "mid", "high"]}
 OFFERED = [
     (row, entry)
     for row, offers in (
@@ -36,10 +22,6 @@ OFFERED = [
     )
     for _, entry in offers.values()
 ]
-QUESTIONS = [
-    (QuestionRow, entry)
-    for entry in (UNLIKE_LINES, OF_TWO_LINES, SCALE, *(example for _, example in EXAMPLES.values()))
-]
 
 
 def through_the_form(row, entry):
@@ -49,7 +31,7 @@ def through_the_form(row, entry):
     return form.entry
 
 
-@pytest.mark.parametrize(("row", "entry"), [*OFFERED, *QUESTIONS])
+@pytest.mark.parametrize(("row", "entry"), OFFERED)
 def test_an_entry_that_is_posted_as_it_was_shown_is_the_same(row, entry):
     again = through_the_form(row, entry)
     assert again == through_the_form(row, again)
@@ -57,10 +39,6 @@ def test_an_entry_that_is_posted_as_it_was_shown_is_the_same(row, entry):
     before, after = (value.get("question", value) for value in (entry, again))
     model = row.models[before["kind"]] if "kind" in before else Factor
     assert model.model_validate(after) == model.model_validate(before)
-
-
-def test_each_kind_of_question_has_a_name_in_the_form():
-    assert set(KIND_NAMES) == set(KINDS) - {"pairwise", "span"}  # those are about texts of an item
 
 
 def names(data):

@@ -4,6 +4,7 @@ An entry's fields are posted as `LIST-0-FIELD`, the number of entries as `LIST-c
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from django import forms
@@ -19,6 +20,7 @@ class Row(forms.Form):
     """One entry. `folded` names the fields that are seldom needed."""
 
     folded: tuple[str, ...] = ()
+    can_be_copied = False
 
     @classmethod
     def values_of(cls, entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -109,6 +111,11 @@ class RowsWidget(forms.Widget):
 
 
 class BoundRows(BoundField):
+    @cached_property
+    def data(self) -> list[Row]:  # the same rows each time: they get faults after they were read
+        rows: list[Row] = super().data
+        return rows
+
     @property
     def rows(self) -> list[Row]:
         if self.form.is_bound:
@@ -138,15 +145,21 @@ class RowsField(forms.Field):
         return BoundRows(form, self, field_name)
 
     def clean(self, value: Sequence[Row]) -> list[dict[str, Any]]:
+        self.name_faults(value)
+        if self.required and not value:
+            raise forms.ValidationError(f"Add a {self.noun.lower()}.", code="required")
+        return [row.entry for row in value]
+
+    def name_faults(self, rows: Sequence[Row]) -> None:
+        """Raise what the rows say is wrong, each with its place."""
         faults = [
             f"{self.noun} {n}, {row[name].label if name in row.fields else row.heading}: {fault}"
-            for n, row in enumerate(value, start=1)
+            for n, row in enumerate(rows, start=1)
             for name, errors in row.errors.items()
             for fault in errors
         ]
         if faults:
             raise forms.ValidationError(faults)
-        return [row.entry for row in value]
 
 
 def sentence_of(fault: Mapping[str, Any]) -> str:
@@ -178,10 +191,10 @@ def posted(form: forms.BaseForm) -> Posted:
 
 
 def with_change(data: Posted, change: str, fields: Mapping[str, forms.Field]) -> tuple[Posted, str]:
-    """What was posted, with an entry added, moved or removed, and the place where it is or was.
+    """What was posted, with an entry added, copied, moved or removed, and the place where it is or was.
 
-    `change` is "LIST-add" (of the offer that `LIST-new` names), "LIST-2-up", "LIST-2-down" or "LIST-2-remove";
-    `fields` are those of the form. One that makes no sense changes nothing.
+    `change` is "LIST-add" (of the offer that `LIST-new` names), "LIST-2-copy", "LIST-2-up", "LIST-2-down" or
+    "LIST-2-remove"; `fields` are those of the form. One that makes no sense changes nothing.
     """
     place, _, what = change.rpartition("-")
     if what == "add":
@@ -190,10 +203,13 @@ def with_change(data: Posted, change: str, fields: Mapping[str, forms.Field]) ->
     order = list(range(count_of(data, name)))
     if number not in map(str, order):
         return data, ""
-    at = order.pop(int(number))
+    at = int(number)
+    if what == "copy" and len(order) < MOST:
+        return _named_apart(_ordered(data, name, [*order[: at + 1], *order[at:]]), name, at + 1), f"{name}-{at + 1}"
+    order.remove(at)
     if what == "remove":
         return _ordered(data, name, order), name
-    to = max(at - 1, 0) if what == "up" else at + 1
+    to = {"up": max(at - 1, 0), "down": at + 1}.get(what, at)
     order.insert(to, at)
     return _ordered(data, name, order), f"{name}-{to}"
 
@@ -222,11 +238,18 @@ def _with_added(data: Posted, name: str, fields: Mapping[str, forms.Field]) -> t
     offers = field.offers
     _, entry = offers.get(data.get(f"{name}-new", ""), next(iter(offers.values())))
     values = posted(field.row(initial=field.row.values_of(entry), prefix=f"{name}-{count}"))
+    return _named_apart(data | values | {f"{name}-count": str(count + 1)}, name, count), f"{name}-{count}"
+
+
+def _named_apart(data: Posted, name: str, at: int) -> Posted:
+    """The list with a code or name of its own for this entry."""
+    own = {}
     for part in ("code", "name"):
-        key, taken = f"{name}-{count}-{part}", {data.get(f"{name}-{n}-{part}") for n in range(count)}
-        if key in values:
-            values[key] = next(code for code in _numbered(values[key]) if code not in taken)
-    return data | values | {f"{name}-count": str(count + 1)}, f"{name}-{count}"
+        key = f"{name}-{at}-{part}"
+        taken = {data.get(f"{name}-{n}-{part}") for n in range(count_of(data, name)) if n != at}
+        if key in data:
+            own[key] = next(code for code in _numbered(data[key]) if code not in taken)
+    return data | own
 
 
 def _numbered(code: str) -> Iterator[str]:

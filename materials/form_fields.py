@@ -1,4 +1,4 @@
-"""Fields of the forms that a study is designed in: texts that people type, read as data."""
+"""Fields of forms for texts that people type and that are read as data."""
 
 import json
 from collections.abc import Callable
