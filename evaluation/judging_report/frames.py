@@ -4,30 +4,24 @@ What arrives grows with pairs, conditions and samples: preferences that vote are
 """
 
 import pandas as pd
-from django.db.models import Count, Expression, F, Func, JSONField, Q, QuerySet, TextField, Value
-from django.db.models.functions import Cast
+from django.db.models import Count, F, QuerySet
 
-from evaluation.answers import of_models, of_people
+from evaluation.answers import of_people
 from evaluation.counting import asked, columns_named, group, persons, text_column
-from evaluation.judging_report.judgments import FIRST, NOBODY, SECOND, STRANGER, TIE
+from evaluation.judging_report.counted_judgments import ORDER, count_judgments, shown
 from evaluation.judging_report.parameters import JudgingParameters
+from evaluation.judging_report.personal_frames import read_personal, read_verdicts
 from evaluation.judging_report.selecting import select_judging
 from evaluation.selection import Selection
-from llm.models import Call
 from materials.models import Item
 from projects.models import Project
 from responses.models import Response
-from responses.querysets import text_of
-
-_UNREAD = (Call.Status.UNPARSED, Call.Status.TRUNCATED, Call.Status.REFUSED)
-_COUNTS = ["n_first", "n_second", "n_tie", "n_unread"]
-_UNIT = ["version", "respondent", "factors"]
 
 
 def read_frames(project: Project, parameters: JudgingParameters) -> dict[str, pd.DataFrame]:
     """The frames of `evaluation.judging_report.judgments.Judging`, by name.
 
-    Six queries, each grouped by the database.
+    Six queries, each grouped by the database, and two for each dataset of pairs under preferences.
     """
     selection = select_judging(project, parameters)
     people = of_people(selection)
@@ -37,7 +31,9 @@ def read_frames(project: Project, parameters: JudgingParameters) -> dict[str, pd
         "items": _items(selection),
         "labels": labels,
         "persons": persons(people, "kind", "simulated"),
-        "judgments": _judgments(selection, names),
+        "judgments": count_judgments(selection, names),
+        "personal": read_personal(selection, names),
+        "verdicts": read_verdicts(selection),
     }
 
 
@@ -50,9 +46,9 @@ def _items(selection: Selection[JudgingParameters]) -> pd.DataFrame:
 
 
 def _labels(people: QuerySet[Response], question: str) -> pd.DataFrame:
-    columns = columns_named("item", "simulated") | {"key": F("respondent__key"), "order": _ORDER, "value": F("value")}
+    columns = columns_named("item", "simulated") | {"key": F("respondent__key"), "order": ORDER, "value": F("value")}
     labels = group(people, columns, n=Count("pk"))
-    return labels.assign(shown=_shown(labels.pop("order"), question))
+    return labels.assign(shown=shown(labels.pop("order"), question))
 
 
 def _numbered(labels: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
@@ -63,77 +59,3 @@ def _numbered(labels: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
     keys = labels.pop("key")
     numbered = labels.assign(person=keys.map(names)).sort_values(["item", "person", "shown", "value"])
     return numbered.reset_index(drop=True), names
-
-
-def _judgments(selection: Selection[JudgingParameters], names: dict[str, str]) -> pd.DataFrame:
-    """A row for each pair, judge, person named, unit, sample and response in front, with what was chosen how often."""
-    parameters = selection.parameters
-    voting = [column.removeprefix("cond_") for column in (parameters.preferences,) if column]
-    columns = columns_named("item", "model", "endpoint", "demo_model", "prompt", "temperature") | {
-        "order": _ORDER,
-        "named": text_column(parameters.person),
-        "respondent": Cast("respondent__attributes", TextField()),
-        "factors": _without("condition__factors", "option_order", *voting),
-        "sample": F("sample"),
-    }
-    chose = {f"n_{value}": Count("pk", filter=Q(value=value)) for value in (FIRST, SECOND, TIE)}
-    version = {"version": F("instrument__version")}
-    answered = group(of_models(selection), columns | version, **chose)
-    unread = group(_unread(selection), columns | {"version": F("job__instrument__version")}, n_unread=Count("pk"))
-    rows = pd.concat([answered, unread], ignore_index=True)
-    rows[_COUNTS] = rows.reindex(columns=_COUNTS).fillna(0).astype("int64")
-    named = rows.pop("named")
-    people = _by_name(names)
-    rows = rows.assign(
-        shown=_shown(rows.pop("order"), parameters.question),
-        person=[people.get(name, STRANGER) if name else NOBODY for name in named],
-        unit=rows.groupby(_UNIT).ngroup(),
-    ).drop(columns=_UNIT)
-    keys = [name for name in rows.columns if name not in _COUNTS]
-    return rows.groupby(keys)[_COUNTS].sum().reset_index()
-
-
-def _unread(selection: Selection[JudgingParameters]) -> QuerySet[Call]:
-    """Calls that asked the question and whose reply names no answer."""
-    code, parameters = selection.parameters.question, selection.parameters
-    calls = Call.objects.filter(
-        Q(job__question_codes=[]) | Q(job__question_codes__contains=code),
-        job__project=selection.project,
-        job__dataset=selection.dataset,
-        job__instrument__in=selection.instruments,
-        status__in=_UNREAD,
-    )
-    return calls.filter(respondent__attributes__model__in=parameters.models) if parameters.models else calls
-
-
-def _by_name(names: dict[str, str]) -> dict[str, str]:
-    """People by what names them: the key of the respondent, or what stands behind the colon in it."""
-    return {key.partition(":")[2]: name for key, name in names.items()} | names
-
-
-def _shown(orders: pd.Series, question: str) -> pd.Series:
-    return orders.map(lambda order: shown_first(order, question))
-
-
-def shown_first(order: str, question: str) -> str:
-    """Which response stood in front, by the order of options as `materials.questions.order_factor` writes it.
-
-    Without an order the first one did, as the question has it.
-
-    >>> shown_first("second|first", "better"), shown_first("better: first|second; norm: b|a", "better")
-    ('second', 'first')
-    """
-    orders = dict(part.split(": ", 1) for part in order.split("; ")) if ": " in order else {question: order}
-    return orders.get(question, "").split("|")[0] or FIRST
-
-
-def _without(path: str, *names: str) -> Expression:
-    """A JSON object without some of its keys, as text."""
-    found: Expression | F = F(path)
-    for name in names:
-        key = Cast(Value(name), TextField())
-        found = Func(found, key, template="(%(expressions)s)", arg_joiner=" - ", output_field=JSONField())
-    return Cast(found, TextField())
-
-
-_ORDER = text_of("condition__factors", "option_order")

@@ -21,6 +21,7 @@ from evaluation.sections.answerers import Answerers, AskedModel, asked_models, l
 FIRST, SECOND, TIE = "first", "second", "tie"
 ANSWERS = (FIRST, SECOND, TIE)
 NOBODY, STRANGER = "", "?"
+COUNTS = ["n_first", "n_second", "n_tie", "n_unread"]
 _UNIT = ["item", "person", "unit", "sample"]
 
 
@@ -33,6 +34,9 @@ class Judging:
     item with which response `shown` in front. `persons`: how many people gave how many answers. `judgments`: for each
     item, judge, unit, sample and response in front, how many chose which (`n_first`, `n_second`, `n_tie`) or could not
     be read (`n_unread`); `person` is whose judgment it should be, STRANGER where nobody with that name answered.
+    `personal`: the same of pairs under preferences, by `part` (dev, test, crossed or ranked) and `run`: with the
+    `pair`, its `topic`, what the person chose (`human`), and the `preference` with its `preference_topic` and `author`.
+    `verdicts`: the response that another `judge` `chose` of a `pair` with which one `shown` in front.
     """
 
     asked: pd.DataFrame
@@ -40,19 +44,25 @@ class Judging:
     labels: pd.DataFrame
     persons: pd.DataFrame
     judgments: pd.DataFrame
+    personal: pd.DataFrame
+    verdicts: pd.DataFrame
     parameters: JudgingParameters
 
     @cached_property
     def who(self) -> Answerers:
         """Marks, words and warnings of the people and judges."""
-        return Answerers(self.persons, self.judgments)
+        return Answerers(self.persons, self._all_judgments)
 
     @cached_property
     def judges(self) -> tuple[AskedModel, ...]:
         return asked_models(self.judgments)
 
     def label(self, judge: AskedModel) -> str:
-        return label_among(judge, self.judges)
+        return label_among(judge, asked_models(self._all_judgments))
+
+    @property
+    def _all_judgments(self) -> pd.DataFrame:
+        return pd.concat([self.judgments, self.personal]) if len(self.personal) else self.judgments
 
     @cached_property
     def chosen(self) -> pd.DataFrame:
@@ -148,9 +158,8 @@ def _between_authors(item: pd.Series, winner: pd.Series, items: pd.DataFrame) ->
 
 def _units(judgments: pd.DataFrame, *also: str) -> pd.DataFrame:
     """A row for each unit and order, with `n` verdicts."""
-    counts = ["n_first", "n_second", "n_tie", "n_unread"]
-    rows = judgments.groupby([*_UNIT, *also, "shown"], sort=True)[counts].sum().reset_index()
-    return rows.assign(n=rows[counts].sum(axis=1))
+    rows = judgments.groupby([*_UNIT, *also, "shown"], sort=True)[COUNTS].sum().reset_index()
+    return rows.assign(n=rows[COUNTS].sum(axis=1))
 
 
 def _votes(n_for: NDArray[np.int64], n_against: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 
 from evaluation.judging_report.figures import bars_from_half
-from evaluation.judging_report.judgments import Judging, positions
+from evaluation.judging_report.judgments import COUNTS, Judging, positions
+from evaluation.judging_report.personal import name_of
+from evaluation.judging_report.set_ups import set_ups
 from evaluation.marks import Mark
 from evaluation.metrics.preference import first_position_rate, position_bias, swap_consistency
 from evaluation.metrics.rates import choice_rate
@@ -73,7 +75,7 @@ def position(judging: Judging) -> Section | None:
             Table(
                 "positions",
                 "Position bias",
-                "Choices after preferences have voted, where they do.",
+                "Choices after preferences have voted, where they do; with preferences on test pairs.",
                 POSITIONS,
                 tuple(_positions(chooser) for chooser in choosers),
             ),
@@ -88,8 +90,12 @@ def _choosers(judging: Judging) -> list[Chooser]:
     found += [
         (judging.label(judge), judge.mark, (judge.mark,), judge.of(judging.judgments)) for judge in judging.judges
     ]
-    names = ["n_first", "n_second", "n_tie", "n_unread"]
-    return [Chooser(name, mark, marks, rows[names].sum(), positions(rows)) for name, mark, marks, rows in found]
+    choosers = [Chooser(name, mark, marks, rows[COUNTS].sum(), positions(rows)) for name, mark, marks, rows in found]
+    choosers += [
+        Chooser(name_of(judging, one), one.judge.mark, (one.judge.mark,), one.counts, one.choices)
+        for one in set_ups(judging)
+    ]
+    return choosers
 
 
 def _as_judgments(labels: pd.DataFrame) -> pd.DataFrame:

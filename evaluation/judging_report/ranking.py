@@ -1,13 +1,15 @@
 """How the authors of the responses rank, by the people and by each judge."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from evaluation.figures import COOL_SHADES, WARM_SHADES, heat_map
 from evaluation.judging_report.judgments import Judging, battles, battles_of_people
+from evaluation.judging_report.set_ups import WITH
 from evaluation.marks import Mark
 from evaluation.metrics.ranking import (
     bradley_terry,
@@ -18,6 +20,7 @@ from evaluation.metrics.ranking import (
     win_rates,
 )
 from evaluation.metrics.result import Estimate
+from evaluation.sections.answerers import asked_models
 from evaluation.sections.shape import Column, Figure, Row, Section, Table, estimate_cell, two_decimals
 
 AUTHORS = (
@@ -28,6 +31,7 @@ AUTHORS = (
     Column("pooled", "Share of battles won", "estimate", "0 to 1"),
     Column("strength", "Bradley-Terry", "estimate", "log-strength"),
 )
+ANCHORED = Column("anchored", "Against {anchor}", "estimate", "0 to 1")
 AGREEMENT = (
     Column("who", "Who", "name"),
     Column("battles", "Battles", "count", "n"),
@@ -46,6 +50,7 @@ class Fought:
     code: str
     marks: tuple[Mark, ...]
     battles: pd.DataFrame
+    anchor: str = ""  # who is in every battle
 
     @property
     def people(self) -> bool:
@@ -60,9 +65,13 @@ def ranking(judging: Judging) -> Section | None:
     authors, reference = _order(judging, fought), judging.parameters.reference
     by_people = not reference and fought[0].people
     compared = reference or (tuple(mean_win_rates(fought[0].battles).index) if by_people else ())
-    ranked = tuple(row for side in fought for row in _authors(side))
-    tables = [Table("ranking", "Authors", "Best first, by the mean win rate.", AUTHORS, ranked)]
-    if rows := [_agreement(side, compared) for side in fought if compared and not (by_people and side.people)]:
+    anchor = judging.parameters.anchor
+    columns = (*AUTHORS, replace(ANCHORED, label=f"Against {anchor}")) if anchor else AUTHORS
+    ranked = tuple(row for side in fought for row in _authors(side, anchor))
+    tables = [Table("ranking", "Authors", "Best first, by the mean win rate.", columns, ranked)]
+    alone = [_with_anchor(side, anchor) for side in fought] if anchor else []
+    sides = [side for side in (*fought, *alone) if compared and len(side.battles) and not (by_people and side.people)]
+    if rows := [_agreement(side, [author for author in compared if author != side.anchor]) for side in sides]:
         against = "the people's mean win rates" if by_people else f"the reference: {', '.join(reference)}"
         caption = f"Against the ranking by {against}." if by_people else f"Against {against}."
         tables.append(Table("ranking_agreement", "Agreement of rankings", caption, AGREEMENT, tuple(rows)))
@@ -85,12 +94,28 @@ def ranking(judging: Judging) -> Section | None:
 def _sides(judging: Judging) -> list[Fought]:
     people = battles_of_people(judging.chosen, judging.items)
     found = [Fought(PEOPLE, "people", judging.who.people_marks, people)]
-    return found + [
+    found += [
         Fought(
             judging.label(judge), f"judge_{number}", (judge.mark,), battles(judge.of(judging.judgments), judging.items)
         )
         for number, judge in enumerate(judging.judges, start=1)
     ]
+    ranked = judging.personal[judging.personal["part"] == "ranked"].rename(columns={"pair": "item"}).assign(unit=0)
+    return found + [
+        Fought(f"{judging.label(judge)} ({WITH})", f"preferred_{number}", (judge.mark,), battles(own, _authors_of(own)))
+        for number, judge in enumerate(asked_models(ranked), start=1)
+        for own in [judge.of(ranked)]
+    ]
+
+
+def _authors_of(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows[["item", "first_author", "second_author"]].drop_duplicates("item")
+
+
+def _with_anchor(side: Fought, anchor: str) -> Fought:
+    """The same with the battles against this author alone."""
+    met = (side.battles["left"] == anchor) | (side.battles["right"] == anchor)
+    return replace(side, name=f"{side.name}, against {anchor} alone", battles=side.battles[met], anchor=anchor)
 
 
 def _order(judging: Judging, fought: Sequence[Fought]) -> list[str]:
@@ -101,8 +126,10 @@ def _order(judging: Judging, fought: Sequence[Fought]) -> list[str]:
     return [author for author in ranked if author in met]
 
 
-def _authors(side: Fought) -> Iterator[Row]:
+def _authors(side: Fought, anchor: str) -> Iterator[Row]:
     """The authors as this side ranks them."""
+    met_anchor = _with_anchor(side, anchor).battles
+    anchored = win_rates(met_anchor)[anchor] if len(met_anchor) else pd.Series(dtype=float)
     means, pooled, strengths = mean_win_rates(side.battles), pooled_win_rates(side.battles), bradley_terry(side.battles)
     met = pd.concat([side.battles["left"], side.battles["right"]]).value_counts()
     for author in means.index:
@@ -116,9 +143,16 @@ def _authors(side: Fought) -> Iterator[Row]:
                 "mean": estimate_cell(Estimate(means[author], n)),
                 "pooled": estimate_cell(Estimate(pooled[author], n)),
                 "strength": estimate_cell(Estimate(value, n, low, high, strengths.reason)),
+                **({"anchored": estimate_cell(_against(anchored, met_anchor, author))} if anchor else {}),
             },
             marks=side.marks,
         )
+
+
+def _against(rates: pd.Series, battles: pd.DataFrame, author: str) -> Estimate:
+    n = int((battles[["left", "right"]] == author).any(axis=1).sum())
+    never = Estimate.undefined("the two never met")
+    return Estimate(float(rates[author]), n) if author in rates and not np.isnan(rates[author]) else never
 
 
 def _agreement(side: Fought, reference: Sequence[str]) -> Row:

@@ -1,28 +1,16 @@
 """Reads what a judge wrote about pairs of responses, in the layout of SenseJudge's authors."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evaluation.judging_report.preference_votes import JudgedPairs
 from evaluation.metrics.decisions import Mode, parse_decision
 from protocols.json_files import read_json_list
 from protocols.pact.reading import FileFaultError
 
 _FALSE, _TRUE = "reverse_False", "reverse_True"
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedPairs:
-    """Votes of every preference on pairs in both orders, as `evaluation.metrics.votes` takes them, and their counts."""
-
-    votes: NDArray[np.float64]
-    right_first: NDArray[np.bool_]
-    n_missing: int
-    n_unparsed: int
-    n_other_topics: int
 
 
 def read_judged_pairs(path: Path, *, topic: str, mode: Mode) -> JudgedPairs:

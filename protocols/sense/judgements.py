@@ -1,25 +1,17 @@
-"""What a judge said of labelled pairs under the preferences of their annotators, from calls of a job.
+"""What a judge said of labelled pairs under the preferences of their annotators, from calls of a job."""
 
-A *judgements frame* has one row a call: `annotator`, `topic`, `pair`, `preference` (its id, empty for none) and
-`preference_topic` (where it comes from), `right_first` (whether the response that the person chose was shown first),
-`choice` (A, B or missing where the text decides for neither) and `missing` (whether there is no text at all).
-"""
-
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
+from evaluation.judging_report.preference_votes import judgements_frame
 from evaluation.metrics.decisions import Mode, parse_decision
-from evaluation.metrics.votes import majority_votes
 from protocols.json_files import read_json_lines
 from protocols.pact.reading import FileFaultError
-from protocols.sense.judge_outputs import JudgedPairs
 
 FIELDS = ("annotator", "topic", "pair", "human")
-COLUMNS = ("annotator", "topic", "pair", "preference", "preference_topic", "right_first", "choice", "missing")
 NO_ORDER: Sequence[str] = ("first", "second")
 
 
@@ -30,7 +22,7 @@ class JudgementError(ValueError):
 def judgement(
     content: Mapping[str, Any], orders: Mapping[str, Sequence[str]], text: str, *, mode: Mode
 ) -> dict[str, Any]:
-    """The frame's row for one call about an item with this content. Raises JudgementError.
+    """The row of a judgements frame for one call about an item with this content. Raises JudgementError.
 
     `orders`: option codes as shown by question, of which there is one; none is the order as written. `human` in the
     content says which response the person chose, `first` or `second`.
@@ -48,52 +40,6 @@ def judgement(
         "choice": parse_decision(text, mode=mode) if text else None,
         "missing": not text,
     }
-
-
-def judgements_frame(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """The rows as a frame, which has its columns without any row too."""
-    return pd.DataFrame.from_records(list(rows), columns=list(COLUMNS))
-
-
-def judged_pairs(frame: pd.DataFrame, preferences: Sequence[str], *, n_other: int = 0) -> JudgedPairs:
-    """The judgements of one annotator on one topic as votes, with a column for each of the preferences.
-
-    A text that decides for neither is a wrong vote, a missing one none. Rows are in the order of pair and order.
-    `n_other`: how many calls of other topics and annotators were left out before.
-    """
-    right = frame["choice"] == np.where(frame["right_first"], "A", "B")
-    vote = right.astype(float).where(~frame["missing"])
-    table = frame.assign(vote=vote).pivot(index=["pair", "right_first"], columns="preference", values="vote")
-    table = table.reindex(columns=list(preferences))
-    return JudgedPairs(
-        votes=table.to_numpy(dtype=float),
-        right_first=table.index.get_level_values("right_first").to_numpy(dtype=bool),
-        n_missing=int(table.isna().sum().sum()),
-        n_unparsed=int((frame["choice"].isna() & ~frame["missing"] & frame["preference"].isin(preferences)).sum()),
-        n_other_topics=n_other,
-    )
-
-
-def voted_choices(frame: pd.DataFrame, preferences: Sequence[str]) -> pd.DataFrame:
-    """The majority votes under these preferences as a choices frame of `evaluation.metrics.preference`.
-
-    A pair and order on which none of them has a text has no row.
-    """
-    judged = judged_pairs(frame, preferences)
-    index = frame[["pair", "right_first"]].drop_duplicates().sort_values(["pair", "right_first"])
-    votes = majority_votes(judged.votes, judged.right_first)
-    choices = pd.DataFrame(
-        {"item": index["pair"].to_numpy(), "right_first": judged.right_first.astype(int), "choice": votes["decision"]}
-    )
-    return choices[votes["voted"].to_numpy()]
-
-
-def plain_choices(frame: pd.DataFrame) -> pd.DataFrame:
-    """Judgements without preference as a choices frame; a missing text has no row."""
-    said = frame[~frame["missing"]]
-    return pd.DataFrame(
-        {"item": said["pair"], "right_first": said["right_first"].astype(int), "choice": said["choice"]}
-    )
 
 
 def read_judged_calls(path: Path, *, topic: str, annotator: str, mode: Mode) -> tuple[pd.DataFrame, int]:

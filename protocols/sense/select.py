@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from evaluation.judging_report.preference_votes import JudgedPairs, judged_pairs
 from evaluation.metrics.decisions import Mode
 from evaluation.metrics.result import Estimate
 from evaluation.metrics.subsets import Rule, score_subsets, select_subsets
 from protocols.pact.reading import FileFaultError
-from protocols.sense.judge_outputs import JudgedPairs, read_judged_pairs
-from protocols.sense.judgements import judged_pairs, read_judged_calls
+from protocols.sense.judge_outputs import read_judged_pairs
+from protocols.sense.judgements import read_judged_calls
 
 MODES: dict[Rule, Mode] = {"paper": "strict", "released": "released"}
 CALLS = ".jsonl"  # how the name of a job's exported calls ends

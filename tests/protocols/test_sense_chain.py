@@ -12,6 +12,7 @@ from django.urls import reverse
 from annotation.models import LabelProject
 from annotation.services import claim_next, submit
 from evaluation.building import build_report
+from evaluation.models import Report
 from llm.models import Job
 from llm.services import save_endpoint
 from materials.models import Item
@@ -76,7 +77,10 @@ def do(run: ProtocolRun, code: str, **settings: Any) -> StageRun:
     assert stage_run.status != "failed", stage_run.problem
     for pk in stage_run.outputs.get("job", []):
         run_here(Job.objects.get(pk=pk))
-    return collect_stage(run=run, code=code, by=None) if "job" in stage_run.outputs else stage_run
+    if "report" in stage_run.outputs:
+        assert build_report(stage_run.outputs["report"]).status == "ready"
+    asked = not {"job", "report"}.isdisjoint(stage_run.outputs)
+    return collect_stage(run=run, code=code, by=None) if asked else stage_run
 
 
 def work(stage_run: StageRun, people: list[User], answer: Callable[[User, Item], dict[str, Any]]) -> StageRun:
@@ -91,6 +95,16 @@ def preferred(user: User, item: Item) -> dict[str, Any]:
     taste = TASTES[user.username]
     first = taste.index(item.content["model_1"]) < taste.index(item.content["model_2"])
     return {"better": "first" if first else "second"}
+
+
+def reported(stage_run: StageRun, table: str) -> list[dict[str, Any]]:
+    """The rows of a table of the stage's report, estimates by their values."""
+    sections = Report.objects.get(pk=stage_run.outputs["report"]).sections
+    (found,) = [found for section in sections for found in section["tables"] if found["code"] == table]
+    return [
+        {name: cell["value"] if isinstance(cell, dict) else cell for name, cell in row["cells"].items()}
+        for row in found["rows"]
+    ]
 
 
 def rows(run: ProtocolRun, stage_run: StageRun, name: str = "dataset") -> list[dict[str, Any]]:
@@ -149,49 +163,41 @@ def test_the_whole_chain(run: ProtocolRun, people: dict[str, User], viewer: User
     verdicts = "\n".join(lines).encode()
     give_file(run=run, source="verdicts", file_name="verdicts.csv", chunks=[verdicts], by=None)
     assert do(run, "verdicts").out == 12
-    report = do(run, "report", people="real")
-    build_report(report.outputs["report"])
-    report = collect_stage(run=run, code="report", by=None)
-    assert report.status == "done"
     scored = do(run, "accuracy")
-    found = {
-        row["topic"]: (row["accuracy"], row["baseline"])
-        for row in rows(run, scored, "table_topics")
-        if row["judge"] == "strong"
-    }
-    assert found["overall"][1] == 0.5  # the first place is right in one of two orders
-    assert found["overall"][0] > 0.5
-    others = rows(run, scored, "table_others")
-    assert {row["judge"] for row in others} == {"first"}
+    overall, first = [row for row in reported(scored, "personal_topics") if row["topic"] == "Mean of topics"]
+    assert (overall["author"], overall["people"], overall["pairs"]) == ("strong", 2, 8)
+    assert overall["baseline"] == 0.5  # the first place is right in one of two orders
+    assert overall["accuracy"] > 0.5
+    assert overall["gain"] == overall["accuracy"] - 0.5
     test = rows(run, split, "dataset_test")
-    for row in others:
-        own = [
-            label["human"] for label in test if (label["annotator"], label["topic"]) == (row["annotator"], row["topic"])
-        ]
-        assert (row["pairs"], row["accuracy"]) == (4, own.count("first") / 4)
-    without, with_ = rows(run, scored, "table_positions")
-    assert (without["second"], without["consistency"]) == (0, 0)
+    share = [
+        [label["human"] for label in test if (label["annotator"], label["topic"]) == key].count("first") / 4
+        for key in {(label["annotator"], label["topic"]) for label in test}
+    ]
+    assert (first["judge"], first["accuracy"]) == ("first", sum(share) / 4)
+    assert {row["searched"] for row in reported(scored, "selection")} == {3}
+    without, with_ = [row for row in reported(scored, "positions") if row["who"] != "People"]
+    assert (without["front"], without["behind"], without["consistency"]) == (24, 0, 0)
     assert with_["consistency"] > 0
-    table = {"slug": run.project.slug, "dataset": scored.outputs["table_topics"]}
-    page = client_as(viewer).get(reverse("protocol_table", kwargs=table)).content.decode()
-    assert '<td class="number">0.500</td>' in page
-    header, *_ = client_as(viewer).get(reverse("protocol_table_csv", kwargs=table)).content.decode().splitlines()
-    assert header == "topic,accuracy,baseline,gain,judge,preferences_by,simulated,demo_model"
-    do(run, "accuracy")
-    compared = rows(run, do(run, "compare"), "table")
-    (overall,) = [row for row in compared if (row["judge"], row["topic"]) == ("strong", "overall")]
-    assert (overall["runs"], overall["accuracy"]) == (2, found["overall"][0])
+    for code in ("preferences", "judge_dev", "select", "judge_test", "accuracy"):  # a second run
+        do(run, code)
     do(run, "cross", source="math", targets=["reasoning"])
-    crossed = rows(run, do(run, "judge_cross", endpoint="strong"), "table")
-    assert {(row["from"], row["to"]) for row in crossed} == {("math", "reasoning")}
+    do(run, "judge_cross", endpoint="strong")
+    compared = do(run, "compare")
+    assert [(row["runs"], row["mean"]) for row in reported(compared, "personal_runs")] == [(2, overall["accuracy"])]
+    assert {(row["source"], row["target"]) for row in reported(compared, "crossed")} == {("math", "reasoning")}
+    table = {"slug": run.project.slug, "dataset": selected.outputs["table"]}
+    header, *_ = client_as(viewer).get(reverse("protocol_table_csv", kwargs=table)).content.decode().splitlines()
+    assert header.startswith("annotator,topic,subsets_searched,")
     do(run, "ranking_pairs", preferences_each=1)
     do(run, "judge_ranking", endpoint="strong")
     ranked = do(run, "ranking", reference=["alpha", "beta", "gamma"], anchor="beta")
-    assert {row["model"] for row in rows(run, ranked, "table")} == {"alpha", "beta", "gamma"}
+    models = [row for row in reported(ranked, "ranking") if row["who"] == "strong (judge-v1 v1) (with preferences)"]
+    assert {row["author"]: row["anchored"] is None for row in models} == {"alpha": False, "beta": True, "gamma": False}
     call_command("protocol", "sense", project=run.project.slug)
     printed = capsys.readouterr().out
     assert {row["title"] for row in funnel(run)} == {
-        stage.title for stage in run.protocol.stages if stage.code != "report"
+        stage.title for stage in run.protocol.stages if stage.code not in ("accuracy", "compare", "ranking")
     }
     assert "Dialogues" in printed
     assert "1 say the same as an earlier one" in printed

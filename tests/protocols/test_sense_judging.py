@@ -1,12 +1,14 @@
-"""Judgements of a job's calls: selection, application, the two orders, other topics' preferences, and ranking."""
+"""Judgements of a job's calls: selection, application, the two orders, and which preferences rank."""
 
 import json
 
+import pandas as pd
 import pytest
 
-from protocols.sense.judgements import judgement, judgements_frame
-from protocols.sense.personal import by_topic, choose, crossed, positions, scores
-from protocols.sense.ranking import agreement_rows, battles, drawn_preferences, ranking_rows
+from evaluation.judging_report.personal_scores import choose, mean_accuracy, personal_choices, rated
+from evaluation.judging_report.preference_votes import judgements_frame
+from protocols.sense.judgements import judgement
+from protocols.sense.ranking import drawn_preferences
 from protocols.sense.select import main
 
 ORDERS = (["first", "second"], ["second", "first"])
@@ -32,58 +34,43 @@ def frame(rows):
     return judgements_frame(judgement(*row, mode="strict") for row in rows)
 
 
+def accuracy(rows, of="accuracy"):
+    return mean_accuracy(rows, of, n_resamples=100, seed=1)
+
+
 def test_preferences_are_chosen_on_dev_pairs_and_applied_to_test_pairs():
     preferences = {"p0": "A", "p1": "right", "p2": ""}
     chosen = choose(frame(judged(pairs=["d1", "d2"], preferences=preferences)))
     (key,) = chosen
     assert key == ("ann", "math")
     assert (chosen[key].one, chosen[key].union, chosen[key].dev_right, chosen[key].dev_rows) == (("p1",), ("p1",), 4, 4)
-    test = frame(judged(pairs=["t1", "t2"], preferences={"p1": "right"}))
-    plain = frame([*judged(pairs=["t1", "t2"], preferences={"": "A"}), *judged(pairs=["x"], preferences={"": "right"})])
-    (row,) = scores(test, plain, chosen)
-    assert (row["accuracy"], row["accuracy_smallest"], row["baseline"], row["gain"]) == (1, 1, 0.5, 0.5)
-    assert (row["pairs"], row["dev_right"], row["dev_rows"], row["unread"], row["missing"]) == (2, 4, 4, 0, 0)
-    without, with_ = positions(test, plain[plain["pair"] != "x"], chosen)
-    assert (without["first"], without["second"], without["consistency"]) == (4, 0, 0)
-    assert (with_["first"], with_["second"], with_["difference"], with_["consistency"]) == (2, 2, 0, 1)
+    test = frame(judged(pairs=["t1", "t2"], preferences={"p0": "B", "p1": "right"}))
+    rows = rated(test, chosen).assign(plain=[1, 0, 1, float("nan")])
+    assert (rows["pair"].tolist(), rows["right_first"].tolist()) == (["t1", "t1", "t2", "t2"], [False, True] * 2)
+    assert [round(accuracy(rows, of).value, 3) for of in ("accuracy", "baseline", "gain")] == [1, 0.667, 0.333]
+    assert personal_choices(test, chosen)["choice"].tolist() == ["B", "A"] * 2
 
 
 def test_equal_subsets_share_the_accuracy():
     chosen = choose(frame(judged(pairs=["d"], preferences={"p0": "right", "p1": "right"})))
     test = frame(judged(pairs=["t"], preferences={"p0": "right", "p1": ""}))
-    (row,) = scores(test, test.iloc[:0], chosen)
     # p0 is right, p1 wrong, and a tie of both right where the right response is first.
-    assert (row["best_subsets"], row["accuracy"], row["accuracy_smallest"]) == (3, 0.5, 1)
-    assert row["unread"] == 2
+    assert rated(test, chosen)["right"].tolist() == [pytest.approx(1 / 3), pytest.approx(2 / 3)]
 
 
-def test_topics_weigh_alike():
-    rows = [
-        {"judge": "J", "topic": topic, "annotator": name, "accuracy": accuracy, "baseline": 0.5, "gain": accuracy - 0.5}
-        for topic, name, accuracy in (("math", "ann", 1.0), ("math", "bob", 0.5), ("code", "ann", 0.25))
+def test_topics_weigh_alike_and_people_within_them():
+    right = [
+        ("math", "ann", "p1", 1.0),
+        ("math", "bob", "p1", 0.0),
+        ("math", "bob", "p2", 1.0),
+        ("code", "ann", "p3", 0.25),
     ]
-    assert {row["topic"]: row["accuracy"] for row in by_topic(rows)} == {"code": 0.25, "math": 0.75, "overall": 0.5}
-
-
-def test_preferences_of_one_topic_judge_another():
-    rows = judged(pairs=["t1"], preferences={"p0": "right"}, topic="reasoning", preference_topic="math")
-    assert crossed(frame(rows)) == [{"annotator": "ann", "from": "math", "to": "reasoning", "pairs": 1, "accuracy": 1}]
-
-
-def test_models_are_ranked_by_the_majority_of_preferences():
-    models = {"q/a/b": ("a", "b"), "q/a/c": ("a", "c"), "q/b/c": ("b", "c")}
-    rows = [
-        row
-        for pair, verdicts in (("q/a/b", ("right", "right", "B")), ("q/a/c", ("right",) * 3), ("q/b/c", ("right",) * 3))
-        for row in judged(pairs=[pair], preferences=dict(zip("xyz", verdicts, strict=True)), annotator="")
-    ]
-    table = battles(frame(rows), models)
-    assert len(table) == 6
-    ranked = {row["model"]: (row["mean_win_rate"], row["against_anchor"]) for row in ranking_rows(table, "b")}
-    assert ranked == {"a": (1.0, 1.0), "b": (0.5, pytest.approx(float("nan"), nan_ok=True)), "c": (0.0, 0.0)}
-    everyone, one = agreement_rows(table, ["a", "b", "c"], "b")
-    assert (everyone["models"], everyone["kendall"], everyone["order_agreement"]) == (3, 1, 1)
-    assert (one["models"], one["kendall"]) == (2, 1)
+    rows = pd.DataFrame(right, columns=["topic", "annotator", "pair", "right"]).assign(voted=1.0, plain=0.5)
+    found = accuracy(rows)
+    assert (found.value, found.n) == (0.5, 4)
+    assert found.low < 0.5 < found.high
+    assert accuracy(rows, "gain").value == 0
+    assert not accuracy(rows.assign(plain=float("nan")), "gain").defined
 
 
 def test_preferences_are_drawn_for_each_annotator_and_topic():

@@ -1,20 +1,22 @@
 """Preferences are written from dev pairs, judge them, the best are selected, and judge the test pairs."""
 
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 from django.db.models import QuerySet
 from pydantic import Field
 
+from evaluation.judging_report.personal_scores import Chosen, Key, choose
+from evaluation.judging_report.preference_votes import judgements_frame
 from evaluation.metrics.decisions import parse_decision
 from llm.models import Call, Job
 from materials.models import Item
 from protocols.asking import Asked, answers
 from protocols.context import Made, StageContext
 from protocols.sense.instruments import DECISION, PAIR_QUESTIONS, PREFERENCE_QUESTIONS
-from protocols.sense.judgements import judgement, judgements_frame
-from protocols.sense.personal import Chosen, Key, choose
+from protocols.sense.judgements import judgement
 from protocols.sense.stages.asking import AskOne, Judge, asking_stage, fields, marks, prompt
 from protocols.stages import Stage, StageError, StageResult, StageSettings
 
@@ -75,18 +77,6 @@ def _settled(ctx: StageContext, code: str) -> QuerySet[Call]:
     return calls.exclude(status__in=[Call.Status.PENDING, Call.Status.CLAIMED])
 
 
-def judged_plain(ctx: StageContext) -> pd.DataFrame:
-    """The judgements without preferences, which are of pairs and not of people, once for each person's test pair."""
-    said: dict[str, list[tuple[Any, str]]] = defaultdict(list)
-    for pair, orders, text in _settled(ctx, "baseline").values_list("item__external_id", "orders", "text"):
-        said[pair].append((orders, text))
-    return judgements_frame(
-        judgement({name: item.content[name] for name in LABEL}, orders, text, mode="strict")
-        for item in ctx.items("split", "dataset_test")
-        for orders, text in said[item.content["pair"]]
-    )
-
-
 def count(ctx: StageContext) -> StageResult:
     """Of the stage's calls, how many were asked and how many decide for a response."""
     texts = _settled(ctx, ctx.stage.code).values_list("text", flat=True).iterator(chunk_size=2000)
@@ -118,6 +108,7 @@ def _preferences(ctx: StageContext) -> StageResult:
         own = written[content["annotator"], content["topic"]]
         id = f"{content['annotator']}/{content['topic']}/{len(own) + 1:02}"
         about = {name: content[name] for name in ("annotator", "topic", "pair")}
+        about["preference_by"] = answer.call.job.endpoint.name
         own.append(
             Made(
                 id,
@@ -129,7 +120,7 @@ def _preferences(ctx: StageContext) -> StageResult:
     dev = list(ctx.items("split", "dataset_dev"))
     pairs = ctx.make_dataset(
         (
-            under(item, number, id, content["preference"], content["topic"])
+            under(item, number, id, content)
             for number, item in enumerate(dev, start=1)
             for id, content, _ in written[item.content["annotator"], item.content["topic"]]
         ),
@@ -140,10 +131,11 @@ def _preferences(ctx: StageContext) -> StageResult:
     return StageResult(outputs, came, out, {"without an answer": came - out} if came > out else {})
 
 
-def under(item: Item, number: int, id: str, preference: str, topic: str) -> Made:
-    """A labelled pair to be judged under a preference with this id, which comes from this topic."""
+def under(item: Item, number: int, id: str, written: Mapping[str, Any]) -> Made:
+    """A labelled pair to be judged under the preference with this id and content."""
     content = {name: item.content[name] for name in PAIR_FIELDS}
-    content |= {"preference_id": id, "preference": preference, "preference_topic": topic}
+    content |= {"preference_id": id, "preference": written["preference"], "preference_topic": written["topic"]}
+    content["preference_by"] = written["preference_by"]
     return Made(f"{number}/{id}", content, {"item": item.pk, **marks(item)})
 
 
@@ -154,11 +146,11 @@ def select(ctx: StageContext) -> StageResult:
         raise StageError("No dev pair was judged; run the stage before again.")
     found = choose(dev, difference_penalty=ctx.settings.difference_penalty)
     made = ctx.make_dataset(_selection(key, chosen) for key, chosen in found.items())
-    texts = {item.external_id: item.content["preference"] for item in ctx.items("preferences")}
+    written = {item.external_id: item.content for item in ctx.items("preferences")}
     test = list(ctx.items("split", "dataset_test"))
     pairs = ctx.make_dataset(
         (
-            under(item, number, id, texts[id], item.content["topic"])
+            under(item, number, id, written[id])
             for number, item in enumerate(test, start=1)
             if (chosen := found.get((item.content["annotator"], item.content["topic"])))
             for id in chosen.union

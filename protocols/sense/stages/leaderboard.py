@@ -7,18 +7,12 @@ from pydantic import Field
 
 from protocols.asking import Asked
 from protocols.context import Made, StageContext
-from protocols.sense.ranking import (
-    PREFERENCES_EACH,
-    REFERENCE,
-    agreement_rows,
-    battles,
-    drawn_preferences,
-    ranking_rows,
-)
+from protocols.reporting import ask_for_report, collect_reports
+from protocols.sense.ranking import PREFERENCES_EACH, REFERENCE, drawn_preferences
 from protocols.sense.split import SEED
 from protocols.sense.stages.asking import Judge, asking_stage, marks
-from protocols.sense.stages.judging import count, judged, judging
-from protocols.sense.stages.results import table
+from protocols.sense.stages.judging import count, judging
+from protocols.sense.stages.results import Reporting, about_pairs
 from protocols.stages import EndpointNames, Stage, StageError, StageResult, StageSettings
 
 
@@ -35,7 +29,7 @@ class Drawing(StageSettings):
     seed: int = Field(default=SEED, ge=0, description="What draws them.")
 
 
-class Ranking(StageSettings):
+class Ranking(Reporting):
     reference: tuple[str, ...] = Field(
         default=REFERENCE, description="The ranking that people made, the best model first; the paper’s by default."
     )
@@ -61,8 +55,7 @@ def draw(ctx: StageContext) -> StageResult:
             if ctx.settings.models and not {content["model_1"], content["model_2"]} <= {*ctx.settings.models}:
                 continue
             used += 1
-            # Nobody chose between the two: the first one stands for what would be chosen, to count its wins.
-            content = content | {"pair": item.external_id, "annotator": "", "human": "first"}
+            content = content | {"pair": item.external_id}
             for id in drawn.get(content["topic"], ()):
                 more = {"preference_id": id, "preference": preferences[id].content["preference"]}
                 yield Made(f"{number}/{id}", content | more, {"item": item.pk, **marks(item, preferences[id])})
@@ -79,22 +72,13 @@ def _judge(ctx: StageContext) -> Asked:
 
 
 def rank(ctx: StageContext) -> StageResult:
-    models = {
-        content["pair"]: (content["model_1"], content["model_2"])
-        for content in ctx.dataset("ranking_pairs").items.values_list("content", flat=True).iterator(chunk_size=2000)
-    }
-    found = battles(judged(ctx, "judge_ranking"), models)
-    if found.empty:
-        raise StageError("No pair was decided; look at the judge's replies.")
-    ranked = {*found["left"], *found["right"]}
-    anchor = ctx.settings.anchor or sorted(ranked)[-1]
+    names = ctx.dataset("ranking_pairs").items.values_list("content__model_1", "content__model_2").distinct()
+    ranked = sorted({model for pair in names for model in pair})
+    anchor = ctx.settings.anchor or ranked[-1]
     if anchor not in ranked:
-        raise StageError(f"{anchor} is in no pair; the models are {', '.join(sorted(ranked))}.")
-    outputs = {
-        "table": table(ctx, ranking_rows(found, anchor)),
-        "table_agreement": table(ctx, agreement_rows(found, ctx.settings.reference, anchor), "agreement"),
-    }
-    return StageResult(outputs, len(models), len(models))
+        raise StageError(f"{anchor} is in no pair; the models are {', '.join(ranked)}.")
+    ranking = {"ranked": ctx.output("ranking_pairs")["dataset"], "anchor": anchor, "reference": ctx.settings.reference}
+    return StageResult({"report": ask_for_report(ctx, "judging", about_pairs(ctx) | ranking)}, done=False)
 
 
 STAGES = (
@@ -120,11 +104,13 @@ STAGES = (
     Stage(
         code="ranking",
         title="Ranking",
-        says="The majority of preferences decides each pair. Models are ranked by their mean win rate, by "
-        "Bradley-Terry, and by what they win against one opponent, and compared with a ranking that people made.",
+        says="A report: the majority of preferences decides each pair. Models are ranked by their mean win rate, by "
+        "Bradley-Terry, and by what they win against one opponent, beside what the labels say, and compared with a "
+        "ranking that people made.",
         kind="report",
-        needs=("ranking_pairs", "judge_ranking"),
+        needs=("pairs", "labels", "ranking_pairs", "judge_ranking"),
         settings=Ranking,
         run=rank,
+        collect=collect_reports,
     ),
 )
