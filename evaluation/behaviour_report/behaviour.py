@@ -4,11 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from evaluation.behaviour_report.cells import COUNTS, CULTURE, PREFERENCE
+from evaluation.behaviour_report.cells import COUNTS
 from evaluation.behaviour_report.parameters import MODEL, BehaviourParameters
 from evaluation.marks import Mark
 from evaluation.metrics.rates import pooled_culture_rate
@@ -33,8 +31,7 @@ class Rate:
     @property
     def allow(self) -> Estimate:
         """The share of decisions that allow the preference."""
-        rate = self.culture
-        return Estimate(1 - rate.value, rate.n, 1 - rate.high, 1 - rate.low, rate.reason)
+        return complement(self.culture)
 
 
 @dataclass(frozen=True)
@@ -88,15 +85,29 @@ class Behaviour:
 
     def rates(self, frame: str, by: Sequence[str]) -> Iterator[Rate]:
         """The rates of a frame with units by some of its columns, in order, with intervals over units."""
-        for levels, rows in self.data[frame].groupby(list(by), sort=True):
-            yield self._rate(dict(zip(by, map(str, levels), strict=True)), rows)
+        for levels, rows in self._groups(frame, by):
+            n_units = int(rows.loc[rows["n"] > 0, "units"].sum())
+            culture = self._share(rows, of="n", counted=rows["n_culture"])
+            yield Rate(levels, int((rows["n_rows"] * rows["units"]).sum()), n_units, culture)
 
-    def _rate(self, levels: Mapping[str, str], rows: pd.DataFrame) -> Rate:
-        units = rows.loc[rows.index.repeat(rows["units"]), ["n", "n_culture"]].reset_index(drop=True)
-        parameters = self.parameters
-        estimate = pooled_culture_rate(units, n_resamples=parameters.resamples, seed=parameters.seed)
-        n_units = int(rows.loc[rows["n"] > 0, "units"].sum())
-        return Rate(levels, int((rows["n_rows"] * rows["units"]).sum()), n_units, estimate)
+    def unknown_rates(self) -> Iterator[tuple[dict[str, str], Estimate]]:
+        """For each question and model the share of answers that are no decision."""
+        for levels, rows in self._groups("by_model", ["question", MODEL]):
+            yield levels, self._share(rows, of="n_rows", counted=rows["n_rows"] - rows["n"])
+
+    def _groups(self, frame: str, by: Sequence[str]) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
+        for levels, rows in self.data[frame].groupby(list(by), sort=True):
+            yield dict(zip(by, map(str, levels), strict=True)), rows
+
+    def _share(self, rows: pd.DataFrame, *, of: str, counted: "pd.Series[int]") -> Estimate:
+        counts = pd.DataFrame({"n": rows[of], "n_culture": counted})
+        units = counts.loc[counts.index.repeat(rows["units"])].reset_index(drop=True)
+        return pooled_culture_rate(units, **self.drawn)
+
+    @property
+    def drawn(self) -> dict[str, int]:
+        """How metrics with intervals over units are to draw them."""
+        return {"n_resamples": self.parameters.resamples, "seed": self.parameters.seed}
 
     def counts(self, frame: str) -> pd.DataFrame:
         """The frame as a counts frame of `evaluation.metrics.behaviour`, whether it has units or not."""
@@ -127,9 +138,13 @@ def words(column: str | None) -> str:
     return (column or "").partition("_")[2].replace("_", " ")
 
 
-def decisions(found: "pd.Series[str]") -> NDArray[np.float64]:
-    """Decisions as metrics take them: 1 for culture, 0 for the preference, NaN for none."""
-    return np.asarray(found.map({CULTURE: 1.0, PREFERENCE: 0.0}), dtype=np.float64)
+def complement(rate: Estimate) -> Estimate:
+    """The rate of the other decision.
+
+    >>> complement(Estimate(0.25, 4, 0.125, 0.5))
+    Estimate(value=0.75, n=4, low=0.5, high=0.875, reason='')
+    """
+    return Estimate(1 - rate.value, rate.n, 1 - rate.high, 1 - rate.low, rate.reason)
 
 
 def percent_points(value: float) -> str:

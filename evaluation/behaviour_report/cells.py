@@ -19,10 +19,9 @@ Codes = NDArray[np.int32]
 
 COUNTS = ("n_rows", "n", "n_culture")
 FIRST = "culture_first"  # a column: whether culture was shown before the preference
-CULTURE, PREFERENCE, UNDECIDED, ABSENT = "culture", "preference", "undecided", "absent"
-_UNDECIDED = 2  # the place of "undecided", between preference and culture
+_ABSENT, _UNDECIDED, _PREFERENCE, _CULTURE = range(4)  # what a case may be
+_OF_SIGN = np.array([_UNDECIDED, _CULTURE, _PREFERENCE], dtype=np.int8)  # 0, 1 and -1, the last place
 _MOST_KEYS, _FEW = 2**62, 1_000_000
-_DECISIONS = np.array([ABSENT, PREFERENCE, UNDECIDED, CULTURE], dtype=object)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,38 +66,80 @@ def counted_units(cells: Cells, by: Sequence[str], *, unit: str) -> pd.DataFrame
     The counts are those of one unit, so a row speaks of `units` times as many answers.
     """
     keys, sums = _tallied(cells, [*by, unit])
-    of_units = pd.DataFrame({"group": keys // _size(cells, [unit]), **sums})
-    found = of_units.groupby(["group", *COUNTS]).size().reset_index(name="units")
-    return pd.concat([_levels(cells, by, found.pop("group").to_numpy()), found], axis=1)
+    return _by_sort(cells, by, keys // _size(cells, [unit]), sums)
+
+
+def sided_units(cells: Cells, by: Sequence[str], *, across: str, left: str, right: str, unit: str) -> pd.DataFrame:
+    """The sides frame of `evaluation.metrics.sides`, of decisions at two levels of the column `across`.
+
+    A row for each combination of the levels of `by` and the counts that units have there, in order.
+    """
+    group, keys = _numbered(cells, [*by, unit])
+    counts = {}
+    for side, chosen in (("left", _at(cells, across, left)), ("right", _at(cells, across, right))):
+        for name, own in (("", "n"), ("_culture", "n_culture")):
+            counts[f"n_{side}{name}"] = np.bincount(group, cells.counts[own] * chosen, minlength=len(keys))
+    return _by_sort(cells, by, keys // _size(cells, [unit]), counts)
 
 
 def paired_decisions(
-    cells: Cells, by: Sequence[str], *, case: Sequence[str], across: str, left: str, right: str
+    cells: Cells, by: Sequence[str], *, case: Sequence[str], across: str, left: str, right: str, unit: str
 ) -> pd.DataFrame:
-    """How many cases (`n`) were decided how at the levels `left` and `right` of the column `across`.
+    """The turns frame of `evaluation.metrics.sides`, of cases at two levels of the column `across`; rows as there.
 
     A case is an item at one combination of the levels of `by` and `case`. Its decision is that of most of its answers;
-    it is undecided when they are split in half or none is a decision, and absent when there are none.
+    it is undecided when they are split in half or none is a decision, and not asked when there are none. `unit` is the
+    item, or a column of items.
     """
-    labels, codes = list(cells.columns[across].labels), cells.codes(across)
     group, keys = _numbered(cells, [*by, *case, "item"])
-    pattern = (keys // _size(cells, [*case, "item"])).astype(np.int32)
     lean = 2 * cells.counts["n_culture"] - cells.counts["n"]
-    for level in (left, right):
-        chosen = codes == labels.index(level) if level in labels else np.zeros(len(codes), dtype=bool)
-        pattern = pattern * len(_DECISIONS) + _decided(group[chosen], lean[chosen], len(keys))
-    n = np.bincount(pattern)
-    patterns, on_right = np.divmod(np.flatnonzero(n), len(_DECISIONS))
-    patterns, on_left = np.divmod(patterns, len(_DECISIONS))
-    found = _levels(cells, by, patterns).assign(left=_DECISIONS[on_left], right=_DECISIONS[on_right], n=n[n > 0])
-    return found[(found["left"] != ABSENT) | (found["right"] != ABSENT)].reset_index(drop=True)
+    on_left, on_right = (
+        _decided(group[chosen], lean[chosen], len(keys))
+        for chosen in (_at(cells, across, level) for level in (left, right))
+    )
+    decided = [side >= _PREFERENCE for side in (on_left, on_right)]
+    cases = {
+        "n_left": decided[0],
+        "n_left_culture": on_left == _CULTURE,
+        "n_right": decided[1],
+        "n_right_culture": on_right == _CULTURE,
+        "n_asked": (on_left != _ABSENT) & (on_right != _ABSENT),
+        "n_pairs": decided[0] & decided[1],
+        "n_to_preference": (on_left == _CULTURE) & (on_right == _PREFERENCE),
+        "n_to_culture": (on_left == _PREFERENCE) & (on_right == _CULTURE),
+    }
+    pattern, item = keys // _size(cells, [*case, "item"]), keys % _size(cells, ["item"])
+    n_units = _size(cells, [unit])
+    key = pattern * n_units + cells.columns[unit].codes[item]
+    counts = {name: np.bincount(key, found, minlength=n_units) for name, found in cases.items()}
+    return _by_sort(cells, by, np.arange(len(counts["n_left"])) // n_units, counts)
+
+
+def _at(cells: Cells, name: str, level: str) -> NDArray[np.bool_]:
+    """Whether each cell has this level of the column."""
+    labels, codes = list(cells.columns[name].labels), cells.codes(name)
+    return codes == labels.index(level) if level in labels else np.zeros(len(codes), dtype=bool)
 
 
 def _decided(case: NDArray[np.int64], lean: Codes, n_cases: int) -> NDArray[np.int8]:
-    """Of each case the place of its decision, from how many more answers of each cell follow culture than do not."""
+    """Of each case its decision, from how many more answers of each cell follow culture than do not."""
     asked = np.bincount(case, minlength=n_cases) > 0
-    decided = np.sign(np.bincount(case, weights=lean, minlength=n_cases)).astype(np.int8) + np.int8(_UNDECIDED)
-    return np.where(asked, decided, np.int8(0))
+    sign = np.sign(np.bincount(case, weights=lean, minlength=n_cases)).astype(np.int8)
+    return np.where(asked, _OF_SIGN[sign], np.int8(_ABSENT))
+
+
+def _by_sort(
+    cells: Cells, by: Sequence[str], groups: NDArray[np.int64], counts: Mapping[str, NDArray[Any]]
+) -> pd.DataFrame:
+    """How many units (`units`) of each group, a combination of the levels of `by`, have the same counts, in order.
+
+    Units that have nothing to count are left out.
+    """
+    of_units = pd.DataFrame({name: own.astype(np.int64) for name, own in counts.items()})
+    something = of_units.to_numpy().any(axis=1)
+    of_units = of_units[something].assign(group=groups[something])
+    found = of_units.groupby(["group", *counts]).size().reset_index(name="units")
+    return pd.concat([_levels(cells, by, found.pop("group").to_numpy()), found], axis=1)
 
 
 def _tallied(cells: Cells, by: Sequence[str]) -> tuple[NDArray[np.int64], dict[str, NDArray[np.int64]]]:

@@ -1,15 +1,17 @@
 """Whether a person's age or gender, or the kind of preference, moves the models."""
 
 from collections.abc import Iterator
-from math import isnan
 from typing import Any
+
+import numpy as np
 
 from evaluation.behaviour_report.behaviour import Behaviour, percent_points, words
 from evaluation.behaviour_report.parameters import MODEL, Contrast
 from evaluation.behaviour_report.rates import ASKED, RATES, rate_cells
 from evaluation.figures import interval_dots
-from evaluation.metrics.behaviour import LevelContrast, level_contrast
+from evaluation.metrics.association import chi_square, cramers_v
 from evaluation.metrics.result import Estimate
+from evaluation.metrics.sides import side_totals, sided_rates
 from evaluation.sections.shape import Column, Figure, Row, Section, Table, estimate_cell
 
 CONTRASTS = (
@@ -25,7 +27,7 @@ CONTRASTS = (
     Column("p", "Chi-square test", "estimate", "p"),
     Column("v", "Cramér's V", "estimate", "0 to 1"),
 )
-Found = tuple[str, str, Contrast, LevelContrast]
+Found = tuple[Contrast, Row]
 LEAST_HALF_WIDTH = 2.0  # percentage points, so that a difference of nothing does not fill the figure
 
 
@@ -34,16 +36,18 @@ def contrasts(behaviour: Behaviour) -> Section | None:
     found = list(_contrasts(behaviour))
     if not found:
         return None
-    caption = "Allow rates at the two levels; the difference is the first minus the second."
-    rows = tuple(_row(behaviour, *each) for each in found)
+    caption = f"Allow rates at the two levels, with intervals over {behaviour.unit}; the difference is the first minus "
+    caption += "the second."
+    rows = tuple(row for _, row in found)
     return Section(
         code="contrasts",
         title="Demographic contrasts",
         paragraphs=(
             "How much more often a model allows the preference at one level than at another, in percentage points, "
             "with Pearson's chi-square (without Yates' correction) and Cramér's V.",
-            "The test takes decisions to be independent, which those about variants of one item are not: it cannot "
-            "show how sure a difference is, and with many items it finds the smallest. Compare the sizes.",
+            f"Intervals draw {behaviour.unit}, with the decisions at both levels where a unit has both. The test takes "
+            "decisions to be independent, which those about variants of one item are not, and with many it finds the "
+            "smallest differences; V has no interval for the same reason. Compare the differences.",
         ),
         tables=(Table("contrasts", "Contrasts", caption, CONTRASTS, rows),),
         figures=tuple(figure for question in behaviour.questions if (figure := _figure(behaviour, question, found))),
@@ -83,46 +87,47 @@ def preferences(behaviour: Behaviour) -> Section | None:
 
 def _contrasts(behaviour: Behaviour) -> Iterator[Found]:
     for number, contrast in enumerate(behaviour.parameters.contrasts):
-        by_model = behaviour.data[f"contrast_{number}"].groupby(["question", MODEL], sort=True)
-        for (question, model), counts in by_model:
-            found = level_contrast(counts, factor=contrast.name, plus=contrast.plus, minus=contrast.minus)
-            yield str(question), str(model), contrast, found
-
-
-def _row(behaviour: Behaviour, question: str, model: str, contrast: Contrast, found: LevelContrast) -> Row:
-    n = found.n_plus + found.n_minus
-    numbers = {"delta": found.delta_pp, "chi2": found.chi2, "p": found.p, "v": found.cramers_v}
-    cells: dict[str, Any] = {
-        "question": question,
-        "model": model,
-        "factor": words(contrast.name),
-        "levels": f"{contrast.plus} − {contrast.minus}",
-        "n_plus": found.n_plus,
-        "n_minus": found.n_minus,
-        "rate_plus": estimate_cell(Estimate(found.rate_plus, found.n_plus, reason=found.reason)),
-        "rate_minus": estimate_cell(Estimate(found.rate_minus, found.n_minus, reason=found.reason)),
-        **{name: estimate_cell(Estimate(value, n, reason=found.reason)) for name, value in numbers.items()},
-    }
-    return Row(cells, behaviour.marks([model]))
+        for key, sides in behaviour.data[f"contrast_{number}"].groupby(["question", MODEL], sort=True):
+            question, model = map(str, key)
+            totals = side_totals(sides)
+            culture = np.array([totals["n_right_culture"], totals["n_left_culture"]])
+            table = np.column_stack([culture, [totals["n_right"], totals["n_left"]] - culture])
+            rates, test = sided_rates(sides, **behaviour.drawn), chi_square(table)
+            cells: dict[str, Any] = {
+                "question": question,
+                "model": model,
+                "factor": words(contrast.name),
+                "levels": f"{contrast.plus} − {contrast.minus}",
+                "n_plus": totals["n_right"],
+                "n_minus": totals["n_left"],
+                "rate_plus": estimate_cell(rates["right"]),
+                "rate_minus": estimate_cell(rates["left"]),
+                "delta": estimate_cell(rates["delta_pp"]),
+                "chi2": estimate_cell(Estimate(test.chi2, test.n, reason=test.reason)),
+                "p": estimate_cell(Estimate(test.p, test.n, reason=test.reason)),
+                "v": estimate_cell(cramers_v(table)),
+            }
+            yield contrast, Row(cells, behaviour.marks([model]))
 
 
 def _figure(behaviour: Behaviour, question: str, found: list[Found]) -> Figure | None:
     dots = []
-    for asked, model, contrast, delta in found:
-        if asked == question and not isnan(delta.delta_pp):
-            name, mark = f"{words(contrast.name)}, {contrast.plus} − {contrast.minus}", behaviour.mark(model)
-            number = estimate_cell(Estimate(delta.delta_pp, delta.n_plus + delta.n_minus))
-            label = f"{words(contrast.name)} {percent_points(delta.delta_pp)}"
-            dot = {"who": model, "question": name, "mark": mark, "label": label, **number}
+    for contrast, row in found:
+        delta, model = row.cells["delta"], str(row.cells["model"])
+        if row.cells["question"] == question and isinstance(delta, dict) and delta["value"] is not None:
+            name, mark = f"{words(contrast.name)}, {row.cells['levels']}", behaviour.mark(model)
+            label = f"{words(contrast.name)} {percent_points(delta['value'])}"
+            dot = {"who": model, "question": name, "mark": mark, "label": label, **delta}
             dots.append(dot | behaviour.who.marked(mark))
     if not dots:
         return None
-    widest = max([LEAST_HALF_WIDTH, *(1.25 * abs(dot["value"]) for dot in dots)])
+    widest = max(LEAST_HALF_WIDTH, *(1.1 * abs(dot[end] or 0) for dot in dots for end in ("value", "low", "high")))
     return Figure(
         code=f"contrasts_{question}",
         title=f"Demographic contrasts: {question}",
-        caption="Allow rate at the first level minus that at the second, in percentage points: right of zero the "
-        f"preference is allowed more often at the first. {behaviour.who.legend}".strip(),
+        caption="Allow rate at the first level minus that at the second, in percentage points, with 95 % bootstrap "
+        f"intervals over {behaviour.unit}: right of zero the preference is allowed more often at the first. "
+        f"{behaviour.who.legend}".strip(),
         source=behaviour.source,
         spec=interval_dots(
             dots,

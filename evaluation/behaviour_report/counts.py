@@ -1,15 +1,16 @@
 """What a behaviour report keeps: frames counted from cells, without ids. Pure.
 
 Their size depends on how many levels are compared, not on how many items or answers there are: of units with the same
-counts only the number is kept, of cases with the same decisions too.
+counts only the number is kept.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import pandas as pd
 
-from evaluation.behaviour_report.cells import FIRST, Cells, counted, counted_units, paired_decisions
+from evaluation.behaviour_report.cells import FIRST, Cells, counted, counted_units, paired_decisions, sided_units
 from evaluation.behaviour_report.parameters import MODEL, ORDER, BehaviourParameters
+from evaluation.metrics.sides import SIDES, TURNS
 
 _BY = ["question", MODEL]
 
@@ -21,16 +22,20 @@ def count_frames(cells: Cells, parameters: BehaviourParameters) -> dict[str, pd.
         "by_item": counted_units(cells, _BY, unit="item"),
         "by_model": counted_units(cells, _BY, unit=unit),
         "by_configuration": counted_units(cells, [*_BY, *factors], unit=unit),
-        "flips": _flips(cells, parameters),
-        "base_instruct": _base_instruct(cells, parameters),
-        "positions": _positions(cells, factors),
+        "flips": _flips(cells, parameters, unit),
+        "level_sides": _level_sides(cells, parameters, unit),
+        "base_instruct": _base_instruct(cells, parameters, unit),
+        "model_sides": _model_sides(cells, parameters, unit),
+        "positions": _positions(cells, factors, unit),
         "associations": _associations(cells, parameters.explaining),
     }
     for number, fields in enumerate(parameters.maps):
         by = [*_BY, *fields]
         frames[f"map_{number}"] = counted(cells, by) if len(fields) > 1 else counted_units(cells, by, unit=unit)
     for number, contrast in enumerate(parameters.contrasts):
-        frames[f"contrast_{number}"] = counted(cells, [*_BY, contrast.name])
+        frames[f"contrast_{number}"] = sided_units(
+            cells, _BY, across=contrast.name, left=contrast.minus, right=contrast.plus, unit=unit
+        )
     if parameters.preferences:
         frames["preferences"] = counted_units(cells, [*_BY, parameters.preferences], unit=unit)
     if parameters.deviance:
@@ -38,35 +43,59 @@ def count_frames(cells: Cells, parameters: BehaviourParameters) -> dict[str, pd.
     return frames
 
 
-def _flips(cells: Cells, parameters: BehaviourParameters) -> pd.DataFrame:
-    """Decisions about the same cases at the baseline of a factor (`left`) and at each other level of it (`right`)."""
-    found = []
+def _levels(cells: Cells, parameters: BehaviourParameters) -> Iterator[dict[str, str]]:
+    """Each level of each factor beside the factor's baseline."""
     for factor in parameters.factors:
         levels = cells.levels(factor.name)
         baseline = factor.baseline or next(iter(levels), "")
-        others = [name for name in parameters.factor_names if name != factor.name]
         for level in levels:
             if level != baseline:
-                pairs = paired_decisions(cells, _BY, case=others, across=factor.name, left=baseline, right=level)
-                found.append(pairs.assign(factor=factor.name, baseline=baseline, level=level))
-    return _stacked(found, ["factor", *_BY, "baseline", "level", "left", "right", "n"])
+                yield {"factor": factor.name, "baseline": baseline, "level": level}
 
 
-def _base_instruct(cells: Cells, parameters: BehaviourParameters) -> pd.DataFrame:
-    """Decisions about the same cases of the base model (`left`) and of the instruct model (`right`)."""
+def _flips(cells: Cells, parameters: BehaviourParameters, unit: str) -> pd.DataFrame:
+    """Decisions about the same cases at the baseline of a factor (left) and at each other level of it (right)."""
+    found = []
+    for compared in _levels(cells, parameters):
+        factor, left, right = compared.values()
+        others = [name for name in parameters.factor_names if name != factor]
+        pairs = paired_decisions(cells, _BY, case=others, across=factor, left=left, right=right, unit=unit)
+        found.append(pairs.assign(**compared))
+    return _stacked(found, ["factor", *_BY, "baseline", "level", *SIDES, *TURNS, "units"])
+
+
+def _level_sides(cells: Cells, parameters: BehaviourParameters, unit: str) -> pd.DataFrame:
+    """All decisions at the baseline of a factor (left) and at each other level of it (right)."""
+    found = []
+    for compared in _levels(cells, parameters):
+        factor, left, right = compared.values()
+        sides = sided_units(cells, _BY, across=factor, left=left, right=right, unit=unit)
+        found.append(sides.assign(**compared))
+    return _stacked(found, ["factor", *_BY, "baseline", "level", *SIDES, "units"])
+
+
+def _base_instruct(cells: Cells, parameters: BehaviourParameters, unit: str) -> pd.DataFrame:
+    """Decisions about the same cases of the base model (left) and of the instruct model (right)."""
+    by, case, found = ["question"], parameters.factor_names, []
+    for base, instruct in parameters.base_instruct:
+        pairs = paired_decisions(cells, by, case=case, across=MODEL, left=base, right=instruct, unit=unit)
+        found.append(pairs.assign(base=base, instruct=instruct))
+    return _stacked(found, ["question", "base", "instruct", *SIDES, *TURNS, "units"])
+
+
+def _model_sides(cells: Cells, parameters: BehaviourParameters, unit: str) -> pd.DataFrame:
+    """All decisions of the base model (left) and of the instruct model (right)."""
     found = []
     for base, instruct in parameters.base_instruct:
-        pairs = paired_decisions(
-            cells, ["question"], case=parameters.factor_names, across=MODEL, left=base, right=instruct
-        )
-        found.append(pairs.assign(base=base, instruct=instruct))
-    return _stacked(found, ["question", "base", "instruct", "left", "right", "n"])
+        sides = sided_units(cells, ["question"], across=MODEL, left=base, right=instruct, unit=unit)
+        found.append(sides.assign(base=base, instruct=instruct))
+    return _stacked(found, ["question", "base", "instruct", *SIDES, "units"])
 
 
-def _positions(cells: Cells, factors: Sequence[str]) -> pd.DataFrame:
-    """Decisions about the same cases with culture shown first (`left`) and second (`right`)."""
+def _positions(cells: Cells, factors: Sequence[str], unit: str) -> pd.DataFrame:
+    """Decisions about the same cases with culture shown first (left) and second (right)."""
     others = [name for name in factors if name != ORDER]
-    return paired_decisions(cells, _BY, case=others, across=FIRST, left="true", right="false")
+    return paired_decisions(cells, _BY, case=others, across=FIRST, left="true", right="false", unit=unit)
 
 
 def _associations(cells: Cells, columns: Iterable[str]) -> pd.DataFrame:

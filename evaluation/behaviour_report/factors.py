@@ -3,17 +3,13 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from evaluation.behaviour_report.behaviour import Behaviour, Rate, decisions, percent_points, words
-from evaluation.behaviour_report.cells import ABSENT
+from evaluation.behaviour_report.behaviour import Behaviour, Rate, complement, percent_points, words
 from evaluation.behaviour_report.figures import shifts
 from evaluation.behaviour_report.parameters import MODEL, Factor
 from evaluation.behaviour_report.rates import X_TITLE
-from evaluation.metrics.behaviour import ablation_deltas
-from evaluation.metrics.flips import DecisionFlips, decision_flips, option_position_audit
-from evaluation.metrics.result import Estimate
+from evaluation.metrics.sides import side_totals, sided_rates, turned_decisions
 from evaluation.sections.shape import Cell, Column, Figure, Row, Section, Table, estimate_cell, two_decimals
 
 FLIPS = (
@@ -74,8 +70,9 @@ def factors(behaviour: Behaviour) -> Section | None:
             "For each level of a factor: the allow rate minus that at the baseline level, in percentage points, and "
             "how many decisions about the very same cases turn, with McNemar's test of as many turns one way as the "
             f"other. {CASES}",
-            "This cannot show why a decision turns, and variants of one item are not independent: with many items the "
-            "test finds differences that are too small to matter, so look at their size.",
+            "This cannot show why a decision turns. McNemar's test takes cases to be independent, which variants of "
+            "one item are not, and with many it finds the smallest differences: look at the differences and their "
+            f"intervals, which draw {behaviour.unit} with both sides.",
         ),
         tables=tuple(tables),
     )
@@ -132,35 +129,30 @@ def positions(behaviour: Behaviour) -> Section | None:
 
 
 def _deltas(behaviour: Behaviour, factor: Factor) -> Table | None:
-    flips = behaviour.data["flips"]
-    own = flips[flips["factor"] == factor.name]
+    sides, flips = (behaviour.data[name] for name in ("level_sides", "flips"))
+    own = sides[sides["factor"] == factor.name]
     if own.empty:
         return None
-    baseline, by = str(own["baseline"].iloc[0]), ["question", MODEL]
-    counts = behaviour.counts("by_configuration")
-    found = ablation_deltas(counts, by=by, condition=factor.name, baseline=baseline)
-    n_baseline = found[found[factor.name] == baseline].set_index(by)["n"].to_dict()
-    rows = []
-    for row in found[found[factor.name] != baseline].to_dict("records"):
-        question, model, level = row["question"], row[MODEL], row[factor.name]
-        same = (own["question"] == question) & (own[MODEL] == model) & (own["level"] == level)
-        rows.append(
-            Row(
-                {
-                    "question": question,
-                    "model": model,
-                    "level": level or "none",
-                    "decisions": row["n"],
-                    "allow_rate": _rate(row["allow_rate"], row["n"]),
-                    "baseline_allow_rate": _rate(row["baseline_allow_rate"], n_baseline.get((question, model), 0)),
-                    "delta": estimate_cell(Estimate(row["delta_pp"], row["n"], reason=row["reason"])),
-                    **_flip_cells(_flips(own[same])),
-                },
-                behaviour.marks([model]),
-                behaviour.answers(question, model, {factor.name: level}),
-                row["n_rows"],
-            )
-        )
+    baseline, rows = str(own["baseline"].iloc[0]), []
+    by = ["question", MODEL, factor.name]
+    n_answers = behaviour.counts("by_configuration").groupby(by)["n_rows"].sum().to_dict()
+    for key, found in own.groupby(["question", MODEL, "level"], sort=True):
+        question, model, level = map(str, key)
+        at = (flips["factor"] == factor.name) & (flips["level"] == level)
+        turns = flips[at & (flips["question"] == question) & (flips[MODEL] == model)]
+        rates = sided_rates(found, **behaviour.drawn)
+        cells = {
+            "question": question,
+            "model": model,
+            "level": level or "none",
+            "decisions": rates["right"].n,
+            "allow_rate": estimate_cell(rates["right"]),
+            "baseline_allow_rate": estimate_cell(rates["left"]),
+            "delta": estimate_cell(rates["delta_pp"]),
+            **_turn_cells(behaviour, turns),
+        }
+        shown = behaviour.answers(question, model, {factor.name: level})
+        rows.append(Row(cells, behaviour.marks([model]), shown, int(n_answers.get((question, model, level), 0))))
     name = words(factor.name)
     return Table(
         f"factor_{factor.name}",
@@ -171,40 +163,28 @@ def _deltas(behaviour: Behaviour, factor: Factor) -> Table | None:
     )
 
 
-def _rate(value: float, n: int) -> dict[str, Any]:
-    return estimate_cell(Estimate(value, n) if n else Estimate.undefined("no decision"))
-
-
-def _flips(patterns: pd.DataFrame) -> DecisionFlips:
-    """The turns of cases that both sides have."""
-    both = patterns[(patterns["left"] != ABSENT) & (patterns["right"] != ABSENT)]
-    left, right = (np.repeat(decisions(both[side]), both["n"]) for side in ("left", "right"))
-    return decision_flips(left, right)
-
-
-def _flip_cells(flips: DecisionFlips) -> dict[str, Any]:
-    shares = {
-        "same": flips.same_rate,
-        "to_preference": flips.to_preference_rate,
-        "to_culture": flips.to_culture_rate,
-        "mcnemar": flips.mcnemar_p,
-    }
-    estimates = {name: estimate_cell(Estimate(value, flips.n, reason=flips.reason)) for name, value in shares.items()}
-    return {"pairs": flips.n, "left_out": flips.n_left_out, **estimates}
+def _turn_cells(behaviour: Behaviour, turns: pd.DataFrame) -> dict[str, Any]:
+    """The cells of FLIPS."""
+    totals = side_totals(turns)
+    found = turned_decisions(turns, **behaviour.drawn)
+    left_out = totals["n_asked"] - totals["n_pairs"]
+    estimates = {name: estimate_cell(estimate) for name, estimate in found.items()}
+    return {"pairs": totals["n_pairs"], "left_out": left_out, **estimates}
 
 
 def _pair_row(behaviour: Behaviour, rates: dict[tuple[str, str], Rate], question: str, base: str, instruct: str) -> Row:
-    found = behaviour.data["base_instruct"]
-    own = found[(found["question"] == question) & (found["base"] == base) & (found["instruct"] == instruct)]
-    sides = [rates[question, model].allow for model in (base, instruct)]
+    sides, turns = (
+        found[(found["question"] == question) & (found["base"] == base) & (found["instruct"] == instruct)]
+        for found in (behaviour.data["model_sides"], behaviour.data["base_instruct"])
+    )
     cells = {
         "question": question,
         "base": base,
         "instruct": instruct,
-        "base_rate": estimate_cell(sides[0]),
-        "instruct_rate": estimate_cell(sides[1]),
-        "delta": estimate_cell(Estimate(100 * (sides[1].value - sides[0].value), min(sides[0].n, sides[1].n))),
-        **_flip_cells(_flips(own)),
+        "base_rate": estimate_cell(rates[question, base].allow),
+        "instruct_rate": estimate_cell(rates[question, instruct].allow),
+        "delta": estimate_cell(sided_rates(sides, **behaviour.drawn)["delta_pp"]),
+        **_turn_cells(behaviour, turns),
     }
     return Row(cells, behaviour.marks([base, instruct]))
 
@@ -238,33 +218,22 @@ def _pair_figure(
 
 
 def _position_rows(behaviour: Behaviour) -> Iterator[Row]:
-    for (question, model), patterns in behaviour.data["positions"].groupby(["question", MODEL], sort=True):
-        times = patterns["n"].to_numpy()
-        case, sides = np.arange(times.sum()), [patterns[side] for side in ("left", "right")]
-        asked = [np.repeat((side != ABSENT).to_numpy(), times) for side in sides]
-        if not all(shown.any() for shown in asked):
+    for (question, model), found in behaviour.data["positions"].groupby(["question", MODEL], sort=True):
+        totals = side_totals(found)
+        if not totals["n_left"] or not totals["n_right"]:
             continue
-        audit = option_position_audit(
-            np.concatenate(
-                [np.repeat(decisions(side), times)[shown] for side, shown in zip(sides, asked, strict=True)]
-            ),
-            np.repeat([1.0, 0.0], [shown.sum() for shown in asked]),
-            np.concatenate([case[shown] for shown in asked]),
-        )
-        numbers = {
-            "first": (audit.culture_rate_first, audit.n),
-            "second": (audit.culture_rate_second, audit.n),
-            "delta": (audit.delta_pp, audit.n),
-            "consistency": (audit.swap_consistency, audit.n_pairs),
-            "mcnemar": (audit.mcnemar_p, audit.n_pairs),
-        }
+        rates, turns = sided_rates(found, **behaviour.drawn), turned_decisions(found, **behaviour.drawn)
         cells: dict[str, Cell] = {
             "question": str(question),
             "model": str(model),
-            "decided": audit.n,
-            "pairs": audit.n_pairs,
-            "always_first": audit.n_always_first,
-            "always_second": audit.n_always_second,
-            **{name: estimate_cell(Estimate(value, n, reason=audit.reason)) for name, (value, n) in numbers.items()},
+            "decided": totals["n_left"] + totals["n_right"],
+            "first": estimate_cell(complement(rates["left"])),
+            "second": estimate_cell(complement(rates["right"])),
+            "delta": estimate_cell(rates["delta_pp"]),
+            "pairs": totals["n_pairs"],
+            "consistency": estimate_cell(turns["same"]),
+            "always_first": totals["n_to_preference"],
+            "always_second": totals["n_to_culture"],
+            "mcnemar": estimate_cell(turns["mcnemar"]),
         }
         yield Row(cells, behaviour.marks([str(model)]))

@@ -2,9 +2,7 @@
 
 from evaluation.behaviour_report.behaviour import Behaviour, words
 from evaluation.behaviour_report.parameters import MODEL
-from evaluation.metrics.behaviour import decision_rates
-from evaluation.metrics.result import Estimate
-from evaluation.sections.shape import Column, Row, Section, Table, estimate_cell
+from evaluation.sections.shape import Cell, Column, Row, Section, Table, estimate_cell
 
 MODELS = (
     Column("question", "Question"),
@@ -57,21 +55,21 @@ def _scope(behaviour: Behaviour) -> list[str]:
 def _models(behaviour: Behaviour) -> Table:
     by = ["question", MODEL]
     items = behaviour.data["by_item"].groupby(by)["units"].sum()
+    decided = behaviour.counts("by_item").groupby(by)["n"].sum()
     personas = behaviour.data["models"].set_index("model")["personas"]
     rows = []
-    for found in decision_rates(behaviour.counts("by_item"), by=by).to_dict("records"):
-        question, model = found["question"], found[MODEL]
-        cells = {
+    for levels, unknown in behaviour.unknown_rates():
+        question, model = levels["question"], levels[MODEL]
+        cells: dict[str, Cell] = {
             "question": question,
             "model": model,
             "personas": str(personas[model]),
             "items": int(items[question, model]),
-            "answers": found["n_rows"],
-            "decisions": found["n"],
-            "unknown_rate": estimate_cell(Estimate(found["unknown_rate"], found["n_rows"])),
+            "answers": unknown.n,
+            "decisions": int(decided[question, model]),
+            "unknown_rate": estimate_cell(unknown),
         }
-        answers = behaviour.answers(question, model)
-        rows.append(Row(cells, (behaviour.mark(model),), answers, found["n_rows"]))
+        rows.append(Row(cells, (behaviour.mark(model),), behaviour.answers(question, model), unknown.n))
     caption = "Answers of models that were read; the answer to an item is no decision when it is another option."
     return Table("models", "Models", caption, MODELS, tuple(rows))
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from .checks import at_least_one, confidence_level, generator, same_length, unit_codes
-from .resampling import draw_weights, percentile_interval
+from .resampling import draw_alike, draw_weights, percentile_interval
 from .result import Estimate
 
 FloatArray = NDArray[np.float64]
@@ -23,6 +23,10 @@ Name = TypeVar("Name", bound=Hashable)
 ONE_UNIT = "an interval needs two independent units"
 NO_SPREAD = "all units contribute the same, so there is no interval"
 NO_RESAMPLE = "no resample has a value, so there is no interval"
+
+# To draw how many units there are of a sort takes as long as to draw so many units.
+_UNITS_A_SORT = 10
+_RESAMPLES_AT_ONCE = 200
 
 _STEP = 1e-100
 _NO_WIDTH = 1e-12
@@ -92,6 +96,44 @@ def with_intervals(
     return _bootstrap(statistics, codes, generator(seed), n_resamples, level)
 
 
+def with_intervals_by_sort(
+    statistics: Mapping[Name, SumStatistic],
+    *,
+    alike: ArrayLike,
+    seed: int | np.random.Generator,
+    n_resamples: int = 2000,
+    level: float = 0.95,
+) -> dict[Name, Estimate]:
+    """As `with_intervals` by bootstrap, where a row is the sum over all units of a sort, which add the same.
+
+    `alike`, shape (rows,), says how many units each row is the sum of; units are drawn, not rows.
+
+    >>> rows = np.array([[0.0, 20.0], [60.0, 60.0]])
+    >>> mean = SumStatistic(rows, lambda sums: sums[..., 0] / sums[..., 1], n=80)
+    >>> found = with_intervals_by_sort({"mean": mean}, alike=[20, 60], seed=1)["mean"]
+    >>> found.value, round(found.low, 2), round(found.high, 2)
+    (0.75, 0.65, 0.84)
+    """
+    confidence_level(level, what="level")
+    at_least_one(n_resamples, what="n_resamples")
+    rng, times = generator(seed), np.asarray(alike, dtype=np.int64)
+    for statistic in statistics.values():
+        same_length("An interval", units=statistic.rows, alike=times)
+    rows = np.hstack([statistic.rows for statistic in statistics.values()])
+    contributing = rows.any(axis=1)
+    times, sums = times[contributing], rows[contributing]
+    if times.sum() < 2:
+        return {name: _without_interval(statistic.estimate(), ONE_UNIT) for name, statistic in statistics.items()}
+    each = sums / times[:, None]
+    if _UNITS_A_SORT * len(times) < times.sum():
+        parts = np.diff([*range(0, n_resamples, _RESAMPLES_AT_ONCE), n_resamples])
+        drawn = np.concatenate([draw_alike(times, part, rng) @ each for part in parts])
+    else:
+        units = np.repeat(each, times, axis=0)
+        drawn = np.concatenate([weights @ units for weights in draw_weights(len(units), n_resamples, rng)])
+    return _of_resamples(statistics, drawn, level)
+
+
 def _analytic(statistic: SumStatistic, codes: NDArray[np.intp], level: float) -> Estimate:
     point, sums = statistic.estimate(), _cluster_sums(statistic.rows, codes)
     if not point.defined or len(sums) < 2:
@@ -114,14 +156,19 @@ def _bootstrap(
     n_resamples: int,
     level: float,
 ) -> dict[Name, Estimate]:
-    points = {name: statistic.estimate() for name, statistic in statistics.items()}
     if not statistics:
-        return points
+        return {}
     rows = np.hstack([statistic.rows for statistic in statistics.values()])
     sums = _cluster_sums(rows, codes)
     if len(sums) < 2:
-        return {name: _without_interval(point, ONE_UNIT) for name, point in points.items()}
+        return {name: _without_interval(statistic.estimate(), ONE_UNIT) for name, statistic in statistics.items()}
     drawn = np.concatenate([weights @ sums for weights in draw_weights(len(sums), n_resamples, rng)])
+    return _of_resamples(statistics, drawn, level)
+
+
+def _of_resamples(statistics: Mapping[Name, SumStatistic], drawn: FloatArray, level: float) -> dict[Name, Estimate]:
+    """`drawn` has the sums of all statistics side by side, a row for each resample."""
+    points = {name: statistic.estimate() for name, statistic in statistics.items()}
     ends = np.cumsum([statistic.rows.shape[1] for statistic in statistics.values()])
     parts = dict(zip(statistics, np.split(drawn, ends[:-1], axis=1), strict=True))
     return {

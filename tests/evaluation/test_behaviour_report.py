@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from evaluation.behaviour_report.cells import Cells, Column, counted, counted_units, paired_decisions
+from evaluation.behaviour_report.cells import Cells, Column
 from evaluation.behaviour_report.counts import count_frames
 from evaluation.behaviour_report.frames import read_frames
 from evaluation.behaviour_report.parameters import BehaviourParameters
@@ -20,74 +20,9 @@ from evaluation.parameters import ReportError
 from materials.models import Item
 from responses.models import Response
 from tests.evaluation.conftest import Paired
+from tests.evaluation.test_behaviour_cells import CELLS
 
 C, P = "culture", "preference"
-BY = ["question", "attr_model"]
-
-
-def cells_of(rows: list[tuple[int, int, int, int, int, int]]) -> Cells:
-    """Rows of model, level of the factor, item, answers, decisions, culture."""
-    model, level, item, *counts = np.array(rows, dtype=np.int32).T
-    places = np.arange(4, dtype=np.int32)
-    columns = {
-        "question": Column("question", places[:1], ["personal"]),
-        "attr_model": Column("respondent", places[:2], ["base", "instruct"]),
-        "cond_config": Column("condition", places[:2], ["C1", "C2"]),
-        "item": Column("item", places, range(4)),
-        "item_scenario": Column("item", places // 2, ["s0", "s1"]),
-    }
-    owners = {"question": np.zeros_like(model), "respondent": model, "condition": level, "item": item}
-    return Cells(owners, dict(zip(("n_rows", "n", "n_culture"), counts, strict=True)), columns)
-
-
-CELLS = cells_of(
-    [
-        (0, 0, 0, 1, 1, 1),  # base, C1
-        (0, 0, 1, 1, 1, 1),
-        (0, 0, 2, 3, 3, 1),
-        (0, 1, 0, 1, 1, 0),  # base, C2
-        (0, 1, 1, 2, 2, 1),
-        (1, 0, 0, 1, 1, 0),  # instruct, C1
-        (1, 0, 3, 2, 0, 0),
-    ]
-)
-
-
-def test_cells_are_counted_by_levels():
-    assert counted(CELLS, ["attr_model", "cond_config"]).to_numpy().tolist() == [
-        ["base", "C1", 5, 5, 3],
-        ["base", "C2", 3, 3, 1],
-        ["instruct", "C1", 3, 1, 0],
-    ]
-
-
-def test_units_with_the_same_counts_are_counted_together():
-    by_item = counted_units(CELLS, ["attr_model"], unit="item")
-    assert by_item.to_numpy().tolist() == [
-        ["base", 2, 2, 1, 1],  # item 0: culture and preference
-        ["base", 3, 3, 1, 1],
-        ["base", 3, 3, 2, 1],
-        ["instruct", 1, 1, 0, 1],
-        ["instruct", 2, 0, 0, 1],
-    ]
-    by_scenario = counted_units(CELLS, ["cond_config"], unit="item_scenario")
-    assert by_scenario.to_numpy().tolist() == [["C1", 3, 3, 2, 1], ["C1", 5, 3, 1, 1], ["C2", 3, 3, 1, 1]]
-
-
-def test_cases_are_paired_by_what_most_of_their_answers_say():
-    turned = paired_decisions(CELLS, BY, case=[], across="cond_config", left="C1", right="C2")
-    assert turned.drop(columns="question").to_numpy().tolist() == [
-        ["base", "preference", "absent", 1],
-        ["base", "culture", "preference", 1],
-        ["base", "culture", "undecided", 1],
-        ["instruct", "preference", "absent", 1],
-        ["instruct", "undecided", "absent", 1],
-    ]
-    pair = paired_decisions(
-        CELLS, ["question"], case=["cond_config"], across="attr_model", left="base", right="instruct"
-    )
-    both = pair[(pair["left"] != "absent") & (pair["right"] != "absent")]
-    assert both[["left", "right", "n"]].to_numpy().tolist() == [["culture", "preference", 1]]
 
 
 @pytest.fixture
@@ -178,6 +113,21 @@ def test_sections_give_what_counting_by_hand_gives(behaving: Paired, parameters:
     terms = {row["term"]: row["df"] for row in cells_in(found["deviance"])}
     assert terms == {"model": "1", "config": "1"}
     assert "separated" in found["deviance"].paragraphs[-1]
+
+
+@pytest.mark.django_db
+def test_every_rate_and_difference_has_an_interval_or_says_why_not(behaving: Paired, parameters: BehaviourParameters):
+    """Chi-square, V and deviance are no estimates of the kind, p-values neither."""
+    found = sections_of(behaving, parameters)
+    differences = [row["delta"] for name in ("factors", "base_instruct", "contrasts") for row in cells_in(found[name])]
+    assert any(cell["low"] is not None for cell in differences)
+    sections = ("sample", "rates", "factors", "base_instruct", "maps", "contrasts", "preferences", "positions")
+    for table in (table for name in sections for table in found[name].tables):
+        for column in table.columns:
+            if column.unit in ("0 to 1", "pp") and column.key != "v":
+                for row in table.rows:
+                    cell = row.cells[column.key]
+                    assert cell["low"] is not None or cell["reason"], (table.code, column.key)
 
 
 @pytest.mark.django_db
