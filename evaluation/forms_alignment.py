@@ -7,7 +7,6 @@ from django import forms
 from evaluation.forms import ComparedForm
 from evaluation.parameters import AlignmentParameters
 from materials.questions import option_codes
-from projects.models import Project
 
 _DEFAULTS = AlignmentParameters.model_fields
 MODEL_RATES = [
@@ -22,12 +21,12 @@ MODEL_RATES = [
 class AlignmentForm(ComparedForm):
     """Which questions, and which option is culture."""
 
-    field_order: tuple[str, ...] = ("title", "dataset", "instrument", "questions", "option", "model_rates")
+    field_order: tuple[str, ...] = ("title", "questions", "option")
+    folded = ("model_rates", *ComparedForm.folded)
 
     questions = forms.MultipleChoiceField(
         widget=forms.CheckboxSelectMultiple,
-        help_text="Choose questions of the instrument; models must have been asked them too. Questions with the codes "
-        f"{_DEFAULTS['personal_question'].default} and {_DEFAULTS['norm_question'].default} are ticked already.",
+        help_text="Both people and models must have been asked them.",
     )
     option = forms.ChoiceField(
         label="Option counted as culture",
@@ -42,12 +41,10 @@ class AlignmentForm(ComparedForm):
         help_text="One answer is all or nothing: whether a model wavers shows in several samples or in probabilities.",
     )
 
-    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
-        super().__init__(*args, project=project, **kwargs)
-        asked = [question for question in self._questions if question.kind == "choice"]
-        options = dict.fromkeys(code for question in asked for code in option_codes(question))
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         self._offer("questions", self._codes("choice"))
-        self._offer("option", [(code, code) for code in options])
-        wanted = (_DEFAULTS["personal_question"].default, _DEFAULTS["norm_question"].default)
-        self.fields["questions"].initial = [code for code, _ in self._codes("choice") if code in wanted]
-        self.fields["option"].initial = _DEFAULTS["option"].default
+        self._offer_option("option", _DEFAULTS["option"].default)
+        paired = {_DEFAULTS["personal_question"].default, _DEFAULTS["norm_question"].default}
+        counted = [q.code for q in self._asked("choice") if self.fields["option"].initial in option_codes(q)]
+        self.fields["questions"].initial = [code for code in counted if code in paired] or counted

@@ -1,18 +1,18 @@
 """The form that asks for a behaviour report."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from django import forms
 
 from evaluation.behaviour_report.parameters import BehaviourParameters
 from evaluation.forms import ModelForm, optional_column
-from evaluation.selection import columns
 from materials.questions import option_codes
-from projects.models import Project
 
 _DEFAULTS = BehaviourParameters.model_fields
 _ROWS = {"rows": 3}
+_KINDS = ("cond", "attr", "item")  # of columns
 
 
 def _lines(label: str, help_text: str) -> forms.CharField:
@@ -24,9 +24,10 @@ class BehaviourForm(ModelForm):
     """What is compared, one comparison a line."""
 
     field_order = (
-        *("title", "dataset", "instrument", "questions", "culture", "preference", "models", "factors"),
-        *("base_instruct", "maps", "contrasts", "preferences", "rules", "deviance", "unit"),
+        *("title", "questions", "culture", "preference", "models", "factors", "base_instruct", "maps", "contrasts"),
+        *("preferences", "rules", "deviance", "unit"),
     )
+    folded = ("preferences", "rules", "deviance", "unit", *ModelForm.folded)
 
     questions = forms.MultipleChoiceField(
         widget=forms.CheckboxSelectMultiple, help_text="Questions that models decided; each is counted on its own."
@@ -49,53 +50,78 @@ class BehaviourForm(ModelForm):
         help_text="The items' field that names what several items come from; they are drawn together for intervals.",
     )
 
-    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
-        super().__init__(*args, project=project, **kwargs)
-        named = columns(project)
-        options = [(code, code) for code in dict.fromkeys(self._option_codes())]
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         self._offer("questions", self._codes("choice"))
         for name in ("culture", "preference"):
-            self._offer(name, options)
-            self.fields[name].initial = _DEFAULTS[name].default
+            self._offer_option(name, _DEFAULTS[name].default)
+        decided = {self.fields[name].initial for name in ("culture", "preference")}
+        self.fields["questions"].initial = [q.code for q in self._asked("choice") if decided <= set(option_codes(q))]
         for name in ("preferences", "unit"):
-            self._offer_columns(name, named["item"])
-        known = ", ".join([*named["cond"], *named["attr"]]) or "none yet"
-        self.fields["factors"].help_text = f"{self.fields['factors'].help_text} There are: {known}."
+            self._offer_columns(name, self.columns["item"])
+        if len(self.material.models) < 2:
+            del self.fields["base_instruct"]
+        self._name("factors", self.columns["cond"] + self.columns["attr"])
+        self._name("maps", self.columns["item"])
+
+    def _name(self, field: str, columns: list[str]) -> None:
+        """Say in the field's help which columns there are."""
+        help_text = self.fields[field].help_text
+        self.fields[field].help_text = f"{help_text} There are: {', '.join(columns) or 'none yet'}."
 
     def clean_factors(self) -> list[dict[str, str]]:
-        return [{"name": name, "baseline": baseline} for name, baseline in self._named("factors")]
+        named = list(self._named("factors"))
+        _check_columns((name for name, _ in named), "cond", "attr")
+        _check_once(name for name, _ in named)
+        return [{"name": name, "baseline": baseline} for name, baseline in named]
 
     def clean_base_instruct(self) -> list[list[str]]:
         pairs = self._split("base_instruct")
         if any(len(pair) != 2 for pair in pairs):
             raise forms.ValidationError("Write each pair as base | instruct, on a line of its own.")
+        _check_once(map(tuple, pairs))
         return pairs
 
     def clean_maps(self) -> list[list[str]]:
         maps = self._split("maps")
-        if any(len(fields) > 2 for fields in maps):
+        if not all(1 <= len(fields) <= 2 for fields in maps):
             raise forms.ValidationError("A heat map has one field or two, on a line of its own.")
+        _check_columns((name for fields in maps for name in fields), "item")
+        _check_once(map(tuple, maps))
         return maps
 
     def clean_contrasts(self) -> list[dict[str, str]]:
         found = []
         for name, levels in self._named("contrasts"):
             plus, bar, minus = (part.strip() for part in levels.partition("|"))
-            if not bar or not plus or not minus:
+            if not bar or not plus or not minus or plus == minus:
                 raise forms.ValidationError(
                     "Write each contrast as field: one level | the other, on a line of its own."
                 )
             found.append({"name": name, "plus": plus, "minus": minus})
+        _check_columns((contrast["name"] for contrast in found), *_KINDS)
+        _check_once(tuple(contrast.values()) for contrast in found)
         return found
 
     def clean_rules(self) -> dict[str, list[str]]:
         rules = {name: _parts(keywords) for name, keywords in self._named("rules")}
-        if not all(rules.values()):
+        if not all(name and keywords for name, keywords in rules.items()):
             raise forms.ValidationError("Write each kind with its keywords, such as health: mask | diet.")
         return rules
 
     def clean_deviance(self) -> list[str]:
-        return [line for (line,) in self._split("deviance")]
+        terms = [line.replace(" ", "") for line in self._of("deviance")]
+        _check_columns((name for term in terms for name in term.split(":")), *_KINDS)
+        _check_once(terms)
+        return terms
+
+    def clean(self) -> dict[str, Any]:
+        given = super().clean() or self.cleaned_data
+        if given.get("culture") and given.get("culture") == given.get("preference"):
+            self.add_error("preference", "Following the culture and allowing the preference are two different options.")
+        if given.get("rules") and not given.get("preferences"):
+            self.add_error("rules", "Choose the field whose text the rules read, under Kind of preference.")
+        return given
 
     def _split(self, name: str) -> list[list[str]]:
         return [_parts(line) for line in self._of(name)]
@@ -108,11 +134,21 @@ class BehaviourForm(ModelForm):
     def _of(self, name: str) -> list[str]:
         return [line.strip() for line in self.cleaned_data[name].splitlines() if line.strip()]
 
-    def _option_codes(self) -> Iterator[str]:
-        for question in self._questions:
-            if question.kind == "choice":
-                yield from option_codes(question)
-
 
 def _parts(line: str) -> list[str]:
     return [part.strip() for part in line.split("|") if part.strip()]
+
+
+def _check_columns(names: Iterable[str], *kinds: str) -> None:
+    """Raise ValidationError at a name that is not one of these kinds of columns."""
+    for name in names:
+        kind, _, rest = name.partition("_")
+        if kind not in kinds or not rest:
+            starts = " or ".join(f"{kind}_" for kind in kinds)
+            raise forms.ValidationError(f"“{name}” is not the name of a column here: it starts with {starts}.")
+
+
+def _check_once(lines: Iterable[Any]) -> None:
+    """Raise ValidationError where one comes again."""
+    if any(n > 1 for n in Counter(lines).values()):
+        raise forms.ValidationError("A line is there twice.")

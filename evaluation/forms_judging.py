@@ -5,17 +5,16 @@ from typing import Any
 from django import forms
 
 from evaluation.forms import ComparedForm, optional_column
-from evaluation.selection import columns
-from projects.models import Project
+from responses.models import RespondentKind
 
 
 class JudgingForm(ComparedForm):
     """Which question compares, whose labels are right, and where the items say topic and authors."""
 
-    field_order = (
-        *("title", "dataset", "instrument", "question", "preferences", "person", "topic"),
-        *("first_author", "second_author", "reference"),
-    )
+    asks = ("pairwise",)
+    needs = "This report needs answers of people to a question that compares two responses."
+    usually = RespondentKind.ANNOTATOR
+    field_order = ("title", "question", "preferences", "person", "topic", "first_author", "second_author", "reference")
 
     question = forms.ChoiceField(help_text="The question that asks which of two responses is better.")
     preferences = optional_column(
@@ -42,15 +41,14 @@ class JudgingForm(ComparedForm):
         help_text="Authors with commas, the best first. Without it judges are compared with the people's ranking.",
     )
 
-    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
-        super().__init__(*args, project=project, **kwargs)
-        self._offer("question", self._codes("pairwise"))
-        named = columns(project)
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._offer("question", self._codes(*self.asks))
+        named = self.columns
         self._offer_columns("preferences", named["cond"])
         self._offer_columns("person", named["cond"] + named["attr"])
         for name in ("topic", "first_author", "second_author"):
             self._offer_columns(name, named["item"])
-        self.fields["kinds"].initial = ["annotator"]
 
     def clean_reference(self) -> list[str]:
         return [name.strip() for name in self.cleaned_data["reference"].split(",") if name.strip()]

@@ -11,7 +11,8 @@ _DEFAULTS = PlanningParameters.model_fields
 class PlanningForm(AlignmentForm):
     """The pilot, as in an alignment report, and what the study is to find."""
 
-    field_order = (*AlignmentForm.field_order, "items_each", "calls_each", "width", "effect", "simulations")
+    field_order = (*AlignmentForm.field_order, "items_each", "calls_each", "width", "effect")
+    folded = ("simulations", *AlignmentForm.folded)
 
     items_each = forms.IntegerField(
         label="Items a participant answers", min_value=1, max_value=500, initial=_DEFAULTS["items_each"].default

@@ -8,8 +8,7 @@ from evaluation.forms import ComparedForm, optional_column
 from evaluation.reactions_report.parameters import ATTITUDES, ReactionsParameters
 from evaluation.reactions_report.selecting import ATTITUDES as ATTITUDE_KINDS
 from evaluation.reactions_report.selecting import TONES
-from evaluation.selection import columns
-from projects.models import Project
+from responses.models import RespondentKind
 
 _DEFAULTS = ReactionsParameters.model_fields
 
@@ -17,8 +16,10 @@ _DEFAULTS = ReactionsParameters.model_fields
 class ReactionsForm(ComparedForm):
     """Which questions have tones and attitudes, and what makes a simulated reaction blind or informed."""
 
+    asks = TONES
+    usually = RespondentKind.ANNOTATOR
     field_order = (
-        *("title", "dataset", "instrument", "tone", "attitude", "attitudes", "post", "community"),
+        *("title", "tone", "attitude", "attitudes", "post", "community"),
         *("condition", "blind", "informed"),
     )
 
@@ -39,15 +40,14 @@ class ReactionsForm(ComparedForm):
     blind = forms.CharField(label="Level without the community", initial=_DEFAULTS["blind"].default, max_length=200)
     informed = forms.CharField(label="Level with the community", initial=_DEFAULTS["informed"].default, max_length=200)
 
-    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
-        super().__init__(*args, project=project, **kwargs)
-        named = columns(project)
-        self._offer("tone", self._codes(*TONES))
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        named = self.columns
+        self._offer("tone", self._codes(*self.asks))
         self._offer("attitude", self._codes(*ATTITUDE_KINDS))
         self._offer("condition", [(column, column) for column in named["cond"]])
         for name in ("post", "community"):
             self._offer_columns(name, named["item"])
-        self.fields["kinds"].initial = ["annotator"]
         self.fields["condition"].initial = _DEFAULTS["condition"].default
 
     def clean_attitudes(self) -> dict[str, float]:

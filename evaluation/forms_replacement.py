@@ -7,7 +7,7 @@ from django import forms
 from evaluation.forms import ComparedForm
 from evaluation.replacement_report.parameters import ReplacementParameters
 from evaluation.replacement_report.selecting import KINDS
-from projects.models import Project
+from responses.models import RespondentKind
 
 _DEFAULTS = ReplacementParameters.model_fields
 
@@ -15,7 +15,9 @@ _DEFAULTS = ReplacementParameters.model_fields
 class ReplacementForm(ComparedForm):
     """Which question, and how much better than the model an annotator may be."""
 
-    field_order = ("title", "dataset", "instrument", "question", "epsilon", "min_items")
+    asks = KINDS
+    usually = RespondentKind.ANNOTATOR
+    field_order = ("title", "question", "epsilon", "min_items")
 
     question = forms.ChoiceField(help_text="The question whose labels a model may give in place of people.")
     epsilon = forms.FloatField(
@@ -33,7 +35,6 @@ class ReplacementForm(ComparedForm):
         help_text="Annotators who share fewer with the model and others are left out; below 30 the test has no ground.",
     )
 
-    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
-        super().__init__(*args, project=project, **kwargs)
-        self._offer("question", self._codes(*KINDS))
-        self.fields["kinds"].initial = ["annotator"]
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._offer("question", self._codes(*self.asks))

@@ -37,8 +37,8 @@ class ReportParameters(BaseModel):
             return cls.model_validate(data)
         except ValidationError as error:
             first = error.errors()[0]
-            place = " > ".join(str(part) for part in first["loc"])
-            raise ReportError(f"Report parameters, at {place or 'top'}: {first['msg']}.") from error
+            place, fault = " > ".join(str(part) for part in first["loc"]), first["msg"].removeprefix("Value error, ")
+            raise ReportError(f"Report parameters{f', at {place}' if place else ''}: {fault}.") from error
 
 
 class ModelParameters(ReportParameters):

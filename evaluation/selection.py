@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from django.db.models import F, Func, QuerySet, TextField
+from django.db.models import F, Func, OuterRef, QuerySet, Subquery, TextField
 
 from evaluation.parameters import AlignmentParameters, ModelParameters, ReportError
-from materials.fitting import field_names
+from materials.fitting import ITEMS_LOOKED_AT
 from materials.models import Dataset, Instrument
 from materials.questions import option_codes
 from projects.models import Project
-from responses.models import Respondent, RespondentKind
+from responses.models import Respondent, RespondentKind, Response
 
 P = TypeVar("P", bound=ModelParameters)
 P_co = TypeVar("P_co", bound=ModelParameters, covariant=True)
@@ -73,12 +73,20 @@ def model_names(project: Project) -> list[str]:
     return [name for name in names if name]
 
 
-def columns(project: Project) -> dict[str, list[str]]:
-    """The columns by which answers of models can be told apart, as exports name them, by `cond`, `attr` and `item`."""
+def columns(project: Project, dataset: Dataset) -> dict[str, list[str]]:
+    """The columns by which answers of models can be told apart, as exports name them, by `cond`, `attr` and `item`.
+
+    Factors under which models answered, attributes of models, and the fields of the dataset as far as its source and
+    its first items tell them: it costs the same for any number of items and answers of models.
+    """
     models = project.respondents.filter(kind=RespondentKind.MODEL)
-    fields = dict.fromkeys(field for dataset in project.datasets.all() for field in field_names(dataset))
+    of_model = Response.objects.filter(condition=OuterRef("pk"), respondent__kind=RespondentKind.MODEL)
+    # A subquery with a limit for each condition: a join would read all answers.
+    conditions = project.conditions.alias(answer=Subquery(of_model.values("pk")[:1])).exclude(answer=None)
+    first = dataset.items.order_by("position", "pk").values_list("content", flat=True)[:ITEMS_LOOKED_AT]
+    fields = dict.fromkeys([*dataset.field_order, *(field for content in first for field in content)])
     return {
-        "cond": [f"cond_{name}" for name in _keys(project.conditions.all(), "factors")],
+        "cond": [f"cond_{name}" for name in _keys(conditions, "factors")],
         "attr": [f"attr_{name}" for name in _keys(models, "attributes")],
         "item": [f"item_{name}" for name in fields],
     }

@@ -1,6 +1,8 @@
 """Pages of reports: the list, a new one, one report."""
 
+from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -13,10 +15,12 @@ from django_htmx.middleware import HtmxDetails
 
 from evaluation import presentation, services
 from evaluation.kinds import KINDS
+from evaluation.material import Material, answered_materials
 from evaluation.models import Report
 from evaluation.parameters import ReportError
 from projects.access import MANAGERS, READERS, MemberRequest, project_view
 from projects.models import Project
+from responses.models import RespondentKind
 
 PATIENCE = timedelta(minutes=1)  # no section takes so long; after this the worker is probably gone
 STOP_POLLING = 286  # htmx asks no more after this status
@@ -41,13 +45,21 @@ def reports(request: MemberRequest, project: Project) -> HttpResponse:
 
 @project_view(*MANAGERS)
 def new_report(request: MemberRequest, project: Project) -> HttpResponse:
-    """The form of the kind in the address (?kind=); without one, the kinds to choose from."""
+    """The form of the kind in the address (?kind=) for a material (&material=), or the newest that fits; without a
+    kind, the kinds to choose from."""
     kind = KINDS.get(request.GET.get("kind", ""))
-    context = {"project": project, "nav": "reports", "kind": kind}
+    context: dict[str, Any] = {"project": project, "nav": "reports", "kind": kind}
     if kind is None:
         status = 422 if request.method == "POST" else 200
         return render(request, "evaluation/kinds.html", context | {"kinds": KINDS.values()}, status=status)
-    form = import_string(kind.form)(request.POST if request.method == "POST" else None, project=project)
+    form_of_kind = import_string(kind.form)
+    materials = [material for material in answered_materials(project) if form_of_kind.fits(material)]
+    named = request.POST.get("material") or request.GET.get("material")
+    context |= {"materials": materials, "material": _chosen(materials, named), "needs": form_of_kind.needs}
+    if context["material"] is None:
+        context["unknown"] = bool(named) or request.method == "POST"
+        return render(request, "evaluation/new_report.html", context, status=422 if context["unknown"] else 200)
+    form = form_of_kind(request.POST if request.method == "POST" else None, material=context["material"])
     if request.method == "POST" and form.is_valid():
         try:
             report = services.create_report(
@@ -91,6 +103,14 @@ def build(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
     if not services.build_again(report=found):
         messages.info(request, "This report is ready and stays as it is; make a new one to compute it again.")
     return redirect("report", slug=project.slug, pk=pk)
+
+
+def _chosen(materials: Sequence[Material], code: str | None) -> Material | None:
+    """The material with the code, or the newest, before which come those that people and models answered."""
+    if code:
+        return next((material for material in materials if material.code == code), None)
+    both = [material for material in materials if RespondentKind.MODEL in material.kinds and len(material.kinds) > 1]
+    return next(iter([*both, *materials]), None)
 
 
 def _share_url(request: HtmxRequest, found: Report) -> str:

@@ -29,7 +29,7 @@ def select_behaviour(project: Project, parameters: BehaviourParameters) -> Chose
         raise ReportError(f"No model named {', '.join(sorted(unknown))} answered in {project}; choose one that did.")
     for name in parameters.columns:
         if not _is_there(selection, name):
-            known = ", ".join(column for named in columns(project).values() for column in named)
+            known = ", ".join(column for named in columns(project, selection.dataset).values() for column in named)
             raise ReportError(f"There is no column {name}; name one of {known}.")
     return selection
 
