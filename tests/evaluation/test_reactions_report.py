@@ -14,7 +14,7 @@ from evaluation.models import Report
 from evaluation.parameters import ReportError
 from evaluation.reactions_report.frames import read_frames
 from evaluation.reactions_report.parameters import ReactionsParameters
-from evaluation.reactions_report.reactions import ALL, Reactions
+from evaluation.reactions_report.reactions import ALL, CEILING, Reactions
 from evaluation.services import create_report
 from materials.models import Dataset, Instrument
 from projects.models import Project, User
@@ -48,7 +48,8 @@ def posts(project: Project, make_dataset: Callable[..., Dataset], make_instrumen
     """Reactions 0 and 1 to the post p of r/a, 2 to q of r/a, 3 to s of r/b."""
 
     def content(i: int) -> dict[str, Any]:
-        return {"text": str(i), "post": "ppqs"[i], "community": "r/b" if i == 3 else "r/a"}
+        where = {"community": "r/b", "scope": "GLOBAL"} if i == 3 else {"community": "r/a", "scope": "Europe"}
+        return {"text": str(i), "post": "ppqs"[i], "topic": "Work", **where}
 
     dataset = make_dataset(project, n=4, slug="reactions", content=content)
     return Paired(project, dataset, make_instrument(project, questions=QUESTIONS, name="reactions"))
@@ -141,6 +142,46 @@ def test_attitudes_are_those_of_the_hand(simulated: Paired, asked: dict[str, Any
     shares = {(part["who"], part["attitude"]): part["value"] for part in values(report, "attitude_shares")}
     assert shares["Observed", "negative"] == 0.5
     assert shares["tiny · informed", "positive"] == pytest.approx(1 / 3)
+
+
+def test_beside_the_models_stands_what_one_more_person_reaches(simulated: Paired, asked: dict[str, Any]):
+    report = built(simulated, asked)
+    tones, attitudes = (row(report, table, model=CEILING, split=ALL) for table in ("tones", "attitudes"))
+    # Only p has two reactions, fear at -1 and hope at 0.
+    assert (tones["posts"], tones["exact_match"]["value"], tones["divergence"]["value"]) == (1, 0, 1)
+    assert tones["coverage"]["reason"].startswith("2 of 3 posts left out: fewer than two real reactions")
+    assert (attitudes["posts"], attitudes["rmse"]["value"], attitudes["mean_error"]["value"]) == (1, 1, 0)
+    for table, names in (
+        ("tones", ["exact_match", "coverage", "divergence"]),
+        ("tone_deltas", ["exact_match", "coverage", "divergence"]),
+        ("attitudes", ["rmse", "mean_error", "correlation"]),
+    ):
+        found = row(report, table, model="tiny", split=ALL)
+        for name in names:
+            assert found[name]["low"] <= found[name]["value"] <= found[name]["high"], (table, name)
+
+
+def test_where_posts_come_from_is_counted_and_drawn(
+    simulated: Paired, asked: dict[str, Any], make_dataset: Callable[..., Dataset]
+):
+    def phrase(i: int) -> dict[str, Any]:
+        return {"salience": 2.5 - i / 2, "frequency": 8 // (i + 1), "sparsity": i / 4, "chosen": "" if i else "yes"}
+
+    make_dataset(simulated.project, n=4, slug="phrases", content=phrase)
+    named = {"topic": "item_topic", "place": "item_scope", "keyphrases": "phrases"}
+    with pytest.raises(ReportError, match="phrases is no dataset of keyphrases: its items need salience, frequency"):
+        built(simulated, asked | named)
+    Dataset.objects.filter(slug="phrases").update(field_order=list(phrase(0)))
+    report = built(simulated, asked | named)
+    places = {(cell["down"], cell["across"]): cell["n"] for cell in values(report, "places")}
+    assert places == {("Work", "Europe"): 1, ("Work", "GLOBAL"): 1}
+    assert row(report, "places", place="Europe")["posts"] == 2
+    lines: dict[tuple[str, str], list[tuple[float, int]]] = {}
+    for point in values(report, "keyphrases"):
+        lines.setdefault((point["panel"], point["who"]), []).append((point["value"], point["keyphrases"]))
+    assert lines["Posts with the keyphrase", "All candidates"] == [(2, 4), (4, 2), (8, 1)]
+    assert lines["Sparsity", "Most salient"] == [(0, 1)]
+    assert row(report, "keyphrases", group="All candidates")["frequency"] == "3, 8"
 
 
 def test_communities_move_between_intervals(simulated: Paired, asked: dict[str, Any]):

@@ -211,10 +211,16 @@ def _check_report(done: dict[str, StageRun]) -> None:
     report = Report.objects.get(pk=done["report"].outputs["report"])
     sections = {section["code"]: section for section in report.sections}
     figures = {figure["code"] for section in sections.values() for figure in section["figures"]}
-    assert figures >= {"attitude_shares", "transitions_1"}
+    assert figures >= {"places", "keyphrases", "attitude_shares", "transitions_1"}
     tables = {table["code"]: table for section in sections.values() for table in section["tables"]}
     assert tables.keys() >= {"posts", "models", "attitudes", "attitude_deltas", "tones", "tone_deltas", "moves"}
     real = [item.content for item in items(done["derive"], "dataset_real")]
+    (place,) = (row["cells"] for row in tables["places"]["rows"])
+    assert (place["topic"], place["place"]) == ("A place and its people", "Europe")
+    assert (place["communities"], place["posts"]) == (4, 16)
+    candidates = [item.content for item in items(done["salience"], "table_all")]
+    assert [row["cells"]["keyphrases"] for row in tables["keyphrases"]["rows"]] == [len(candidates), 12]
+    assert [item.content["key"] for item in items(done["salience"])] == [one["key"] for one in candidates[:12]]
     whole = tables["posts"]["rows"][0]["cells"]
     assert (whole["posts"], whole["tones"], whole["communities"]) == (16, len(real), 4)
 

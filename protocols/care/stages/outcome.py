@@ -125,6 +125,9 @@ def report(ctx: StageContext) -> StageResult:
         "people": "simulated" if invented else "real",
         "sessions": "all",
         "community": "item_community",
+        "topic": "item_topic",
+        "place": "item_scope",
+        "keyphrases": ctx.output("salience")["table_all"],
         "condition": "cond_setting",
         "blind": BLIND,
         "informed": INFORMED,
@@ -147,9 +150,10 @@ REPORT = Stage(
     code="report",
     title="Report",
     says="Compares simulated reactions with real ones: shares of attitudes, their errors and rank correlation, tones, "
-    "and which communities gain when they are named.",
+    "each beside what one more person would reach, and which communities gain when they are named. It also draws which "
+    "communities and keyphrases the sample comes from.",
     kind="report",
-    needs=("sample", "derive"),
+    needs=("salience", "sample", "derive"),
     settings=ReportSettings,
     run=report,
     collect=collect_reports,
