@@ -31,7 +31,7 @@ CONTENT_TYPES = {
 # The database does not keep the order of a row's names.
 DATA_COLUMNS = (
     *("question", "country", "who", "panel", "down", "across", "attitude", "mark", "before", "value", "low", "high"),
-    *("n", "reason", "u", "v", "items", "people", "label", "simulated", "demo_model"),
+    *("n", "reason", "u", "v", "items", "people", "answers", "enough", "label", "simulated", "demo_model"),
 )
 _WIDTH = 560
 _FONT = "Liberation Sans, Arial, Helvetica, sans-serif"

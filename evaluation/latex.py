@@ -42,9 +42,9 @@ def latex_table(table: Mapping[str, Any]) -> str:
     apart = len(marks) > 1
     kind = "" if apart else "".join(f" Kind: {_marked(found)}." for found in marks if found)
     code, title = re.sub("[^A-Za-z0-9_.-]", "-", table["code"]), f"{table['title']}. {table['caption']}{kind}"
-    heads = [*map(_head, columns), *[["Kind"]] * apart]
-    cells = [[*_cells(columns, row["cells"]), *[[_marked(row["marks"])]] * apart] for row in rows]
-    flat = [[[" ".join(cell)] for cell in row] for row in cells]
+    heads: list[Cell] = [*map(_head, columns), *[["Kind"]] * apart]
+    cells: list[list[Cell]] = [[*_cells(columns, row["cells"]), *[[_marked(row["marks"])]] * apart] for row in rows]
+    flat: list[list[Cell]] = [[[" ".join(cell)] for cell in row] for row in cells]
     widths = [max(len(line) for row in (heads, *flat) for line in row[place]) for place in range(len(heads))]
     turned = sum(widths) > _ACROSS
     numbers = [column["kind"] in ("count", "estimate") for column in columns] + [False] * apart

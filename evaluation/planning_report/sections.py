@@ -1,6 +1,6 @@
 """How many participants, items and calls a study needs, simulated from a pilot."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
 from math import ceil
@@ -8,9 +8,10 @@ from math import ceil
 import pandas as pd
 
 from evaluation.metrics.planning import Planned, simulate_plan
+from evaluation.planning_report.figures import curves
 from evaluation.planning_report.parameters import PlanningParameters
 from evaluation.sections.comparison import Comparison, Frames, Setting
-from evaluation.sections.shape import Column, Row, Section, Table, estimate_cell
+from evaluation.sections.shape import Column, Figure, Row, Section, Table, estimate_cell
 from evaluation.sections.what_was_compared import what_was_compared
 
 N_ITEMS = (25, 50, 100, 200, 400, 800)
@@ -37,10 +38,15 @@ def planning_sections(
 
 
 def planning(comparison: Comparison, parameters: PlanningParameters) -> Section | None:
-    """A table for each question and model; None without models."""
+    """A table and two figures for each question and model; None without models."""
     settings = [setting for setting in comparison.settings if setting.persona != "country"]
     if not settings:
         return None
+    tables = [
+        _table(comparison, parameters, question, setting, number)
+        for question in comparison.questions
+        for number, setting in enumerate(settings)
+    ]
     return Section(
         code="planning",
         title="How many participants, items and calls",
@@ -56,11 +62,8 @@ def planning(comparison: Comparison, parameters: PlanningParameters) -> Section 
             "A small pilot says little about how items differ, and nothing about people or items unlike its own: then "
             "plan for more. Participants who leave or fail checks come on top.",
         ),
-        tables=tuple(
-            _table(comparison, parameters, question, setting, number)
-            for question in comparison.questions
-            for number, setting in enumerate(settings)
-        ),
+        tables=tuple(tables),
+        figures=tuple(figure for table in tables for figure in _figures(comparison, parameters, table)),
     )
 
 
@@ -96,6 +99,44 @@ def _table(
         columns=COLUMNS,
         rows=tuple(rows),
     )
+
+
+def _figures(comparison: Comparison, parameters: PlanningParameters, table: Table) -> Iterator[Figure]:
+    """The width and the power over the number of items; nothing where the pilot gives no plan."""
+    marked = comparison.who.marked(*table.rows[0].marks)
+    for name, title, wanted in (
+        ("gap_width", "Width of the interval of the signed culture gap", parameters.width),
+        ("power", f"Power to find a signed culture gap of {parameters.effect:g}", POWER),
+    ):
+        points = [
+            {
+                **marked,
+                "items": row.cells["items"],
+                "answers": row.cells["answers"],
+                "enough": row.cells["enough"],
+                **cell,
+            }
+            for row in table.rows
+            if isinstance(cell := row.cells[name], dict) and cell["value"] is not None
+        ]
+        if points:
+            largest = 1.0 if name == "power" else 1.1 * max(wanted, *(point["value"] for point in points))
+            yield Figure(
+                code=f"{table.code}_{name}",
+                title=f"{title}. {table.title}",
+                caption=f"By {parameters.simulations} simulated studies for each point, over the number of items and "
+                "for several numbers of people's answers an item; the line across is what is wanted. Solid points are "
+                "enough in both, width and power.",
+                source=comparison.source,
+                spec=curves(
+                    points,
+                    answers=ANSWERS_PER_ITEM,
+                    y_title="Power" if name == "power" else "Width",
+                    wanted=wanted,
+                    domain=(0, largest),
+                    caution=comparison.who.caution,
+                ),
+            )
 
 
 def _least(rows: Sequence[Row]) -> str:

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from evaluation.figure_files import data_csv
 from evaluation.metrics.planning import Planned, simulate_plan
 from evaluation.planning_report.parameters import PlanningParameters
 from evaluation.planning_report.sections import planning
@@ -61,7 +62,10 @@ def test_a_plan_counts_participants_and_calls_and_says_what_is_enough():
     models = models.assign(country="", n=1)
     persons = pd.DataFrame({"kind": ["participant"], "simulated": False, "country": "", "persons": 20, "n": 160})
     empty = dict.fromkeys((name for name in Frames.__slots__), pd.DataFrame())
-    frames = Frames(**(empty | {"items": items, "people": people, "models": models, "persons": persons}))
+    named = pd.DataFrame({"dataset": ["d"], "instrument": ["i"], "question": ["norm"], "text": ["?"]})
+    frames = Frames(
+        **(empty | {"asked": named, "items": items, "people": people, "models": models, "persons": persons})
+    )
     asked = {"dataset": "d", "instrument": "i", "questions": ["norm"], "people": "real", "calls_each": 2}
     parameters = PlanningParameters.parse(asked | {"simulations": 100, "width": 0.15, "items_each": 7})
     section = planning(Comparison(frames, parameters), parameters)
@@ -72,4 +76,12 @@ def test_a_plan_counts_participants_and_calls_and_says_what_is_enough():
     assert rows[25, 5]["enough"] == "no"
     assert rows[800, 40]["enough"] == "yes"
     enough = [row for row in rows.values() if row["enough"] == "yes"]
+    width, power = section.figures
+    for figure, wanted in ((width, 0.15), (power, 0.8)):
+        line = figure.spec["layer"][0]["data"]["values"][0]
+        assert (line["value"], line["label"]) == (wanted, f"wanted: {wanted}")
+    assert {(point["items"], point["answers"]): point["value"] for point in width.spec["data"]["values"]} == {
+        key: row["gap_width"]["value"] for key, row in rows.items()
+    }
+    assert data_csv(power.spec).splitlines()[0] == "value,low,high,n,reason,items,answers,enough,simulated,demo_model"
     assert f"enough: {min(row['participants'] for row in enough)}, with" in table.caption
