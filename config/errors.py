@@ -1,6 +1,7 @@
 """Answers to a fault of the program and to requests that cannot be read.
 
-They ask neither the database nor the session: those may be what failed, or what the request cannot be trusted with.
+They ask neither the database nor the session, which may be what failed; but for the language of a participant whose
+request could not be read.
 """
 
 import sys
@@ -11,7 +12,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template import loader
 from structlog.contextvars import get_contextvars
 
-from studies.pages import context_without_study
+from studies.pages import context_of_address, context_without_study
 
 PARTICIPANTS, PROGRAMS = "/s/", "/api/"
 
@@ -45,9 +46,9 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     if request.path.startswith(PROGRAMS):
         detail = "The request is too large." if too_large else "The request cannot be read."
         return JsonResponse({"detail": f"{detail} Nothing of it was carried out."}, status=400)
-    context = {
-        "too_large": too_large,
-        "unknown_name": isinstance(exception, DisallowedHost),
-        "participant": request.path.startswith(PARTICIPANTS),
-    }
+    unknown_name = isinstance(exception, DisallowedHost)
+    if request.path.startswith(PARTICIPANTS) and not unknown_name:
+        context = context_of_address(request) | {"fault": "too_large" if too_large else "unread"}
+        return HttpResponse(loader.render_to_string("studies/participant/unread.html", context), status=400)
+    context = {"too_large": too_large, "unknown_name": unknown_name}
     return HttpResponse(loader.render_to_string("400.html", context), status=400)

@@ -12,6 +12,7 @@ from materials.rich_text import render_rich_text
 from projects.markdown import render_markdown
 from responses.showing import value_text
 from studies.models import Screen, Study
+from studies.published import find_session
 from studies.question_fields import form_fields, in_matrices
 from studies.services.entry import id_ending
 from studies.services.laying_out import item_number, questions_of
@@ -97,6 +98,16 @@ def context_without_study(request: HttpRequest, named: str) -> dict[str, Any]:
     """`language_context` of a page that belongs to no study: in any language that the phrases are written in."""
     language = choose_language(["en", *phrase_languages()], wanted_languages(request, named))
     return language_context(language, phrases_of(language))
+
+
+def context_of_address(request: HttpRequest) -> dict[str, Any]:
+    """`language_context` in the language of the address's session or, without one, in one that the browser wants."""
+    keys = request.resolver_match.kwargs if request.resolver_match else {}
+    session = find_session(keys["key"], keys["session_key"]) if "session_key" in keys else None
+    if session is None:
+        return context_without_study(request, "")
+    words = translated(session.study, session.language)
+    return language_context(words.language, words.phrases)
 
 
 def languages_to_choose(study: Study) -> list[tuple[str, str]]:

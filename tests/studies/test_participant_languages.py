@@ -7,6 +7,7 @@ from django.test import Client
 from responses.models import Response
 from studies.models import Screen, Session
 from studies.services import close_study, open_study
+from studies.translating import phrases_of
 from tests.studies.conftest import Participant
 from tests.studies.translated import ARABIC, QUESTIONS
 
@@ -50,6 +51,18 @@ def test_a_person_can_switch_and_comes_back_to_the_language(study):
     assert "أوافق وأشارك" in client.get(f"{address}?lang=xx").content.decode()
     _, again = enter(study, accept="en")
     assert "أوافق وأشارك" in again.content.decode()
+
+
+def test_what_is_too_large_is_refused_in_the_language_of_the_session(study, settings):
+    client, response = enter(study, lang="ar")
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1000
+    address = response.redirect_chain[-1][0] + "0/"
+    refused = client.post(address, {"consent": "1" * 1001}, headers={"Accept-Language": "de"})
+    assert refused.status_code == 400
+    html = refused.content.decode()
+    assert '<html lang="ar" dir="rtl">' in html
+    assert phrases_of("ar")["too_large_text"] in html
+    assert Screen.objects.filter(answered_at__isnull=False).count() == 0
 
 
 def test_the_language_of_each_page_goes_with_its_answers(study):
