@@ -68,8 +68,8 @@ def coded_answers(values: object, *, what: str) -> FloatArray:
     [1.0, 0.0, nan]
     """
     answers = numbers(values, what=what, ndim=1)
-    strange = ~(np.isnan(answers) | (answers == 0) | (answers == 1))
-    if strange.any():
+    strange = (answers != 0) & (answers != 1)  # or missing, which is looked for only where there is any
+    if strange.any() and (strange := strange & ~np.isnan(answers)).any():
         place = int(np.flatnonzero(strange)[0])
         raise ValueError(f"{what} must be coded 1, 0 or NaN; at position {place} it is {answers[place]:g}.")
     return answers

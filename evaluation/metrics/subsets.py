@@ -4,6 +4,7 @@ Votes and orders are as in `votes`, with a column for each preference.
 """
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -134,7 +135,8 @@ def _right_rows(signs: NDArray[np.int8], right_first: BoolArray) -> Counts:
         for row in range(0, len(signs), depth):
             beyond = behind[row : row + depth, None, :] > least[row : row + depth, top : top + height, None]
             right[top : top + height] += beyond.view(np.uint8).sum(axis=0, dtype=np.uint8)
-    for row in signs[right_first & ~signs.all(axis=1)]:
+    with_gaps = () if signs.all() else signs[right_first & ~signs.all(axis=1)]
+    for row in with_gaps:
         silent_ahead, silent_behind = (_sums(abs(part)[None])[0] == 0 for part in (row[:n_ahead], row[n_ahead:]))
         right[np.ix_(silent_ahead, silent_behind)] -= 1
     return right.ravel()[1:]
@@ -142,11 +144,14 @@ def _right_rows(signs: NDArray[np.int8], right_first: BoolArray) -> Counts:
 
 def _sums(signs: NDArray[np.int8]) -> NDArray[np.int8]:
     """The sum of every subset of the columns, shape (rows, 2 ** columns); bit 0 of the index is the last column."""
-    sums = np.zeros((len(signs), 2 ** signs.shape[1]), dtype=np.int8)
-    for bit, column in enumerate(reversed(signs.T)):
-        width = 2**bit
-        np.add(sums[:, :width], column[:, None], out=sums[:, width : 2 * width])
-    return sums
+    return (signs.astype(np.float32) @ _every_subset(signs.shape[1])).astype(np.int8)
+
+
+@cache
+def _every_subset(n_columns: int) -> NDArray[np.float32]:
+    """1 where the column is in the subset, shape (columns, 2 ** columns); floats, because their products are fast."""
+    bits = np.arange(n_columns - 1, -1, -1)
+    return (np.arange(2**n_columns) >> bits[:, None] & 1).astype(np.float32)
 
 
 def _members(numbers: NDArray[np.intp], n_preferences: int) -> BoolArray:

@@ -48,8 +48,8 @@ def checked_votes(votes: ArrayLike, right_first: ArrayLike) -> tuple[FloatArray,
     [True]
     """
     table = numbers(votes, what="The votes", ndim=2)
-    strange = (table != 0) & (table != 1) & ~np.isnan(table)
-    if strange.any():
+    strange = (table != 0) & (table != 1)  # or missing, which is looked for only where there is any
+    if strange.any() and (strange := strange & ~np.isnan(table)).any():
         row, judge = np.argwhere(strange)[0]
         raise ValueError(
             f"The votes must be coded 1, 0 or NaN; at row {row}, column {judge} it is {table[row, judge]:g}."
