@@ -37,6 +37,8 @@ def begin_trial(*, project: Project, name: str, new: bool = False) -> ProtocolRu
     Endpoints that the project lacks are made for the embedded model. Raises StageError where it does not run.
     """
     protocol = find_protocol(name)
+    if not protocol.trial:  # it could not be told from other runs
+        raise StageError(f"{protocol.title} has no settings for a trial.")
     names = _endpoints(project, least=_highest_number(protocol))
     values = {code: _with_names(protocol.stage(code), given, names) for code, given in protocol.trial.items()}
     wanted = {code: protocol.stage(code).settings.model_validate(given) for code, given in values.items()}
@@ -149,15 +151,15 @@ WORK: Mapping[str, Callable[[Trial, StageRun, Any], None]] = {
 
 
 def _highest_number(protocol: Protocol) -> int:
-    """How many endpoints the trial's settings speak of; every trial needs one."""
-    numbers = (
+    """How many endpoints the trial's settings speak of; one where they speak of none but models are asked."""
+    numbers = [
         number
         for code, values in protocol.trial.items()
         for name, value in values.items()
         if _names_endpoints(protocol.stage(code), name)
         for number in _several(value)
-    )
-    return max(numbers, default=1)
+    ]
+    return max([*numbers, *(1 for stage in protocol.stages if stage.kind == "job")], default=0)
 
 
 def _with_names(stage: Stage, values: Mapping[str, Any], endpoints: Sequence[str]) -> dict[str, Any]:

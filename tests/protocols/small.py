@@ -65,6 +65,7 @@ PROTOCOL = Protocol(
     title="Small",
     says="Lines are read, filtered and labelled.",
     sources=(Source("lines", "Lines", "A text file.", LINES),),
+    trial={"keep": {"seed": 2}},
     stages=(
         Stage(code="read", title="Read", says="Each line is an item.", kind="import", sources=("lines",), run=read),
         Stage(

@@ -84,8 +84,8 @@ class Command(BaseCommand):
         run = begin_trial(project=project, name=options["name"], new=options["new"])
         for source, path in _pairs(options["file"]):
             self._give(run, source, Path(path))
-        names = ", ".join(project.endpoints.order_by("name").values_list("name", flat=True))
-        self.stdout.write(f"{run} in {project.slug}, with {names} and bots in the place of people.")
+        endpoints = project.endpoints.order_by("name").values_list("name", flat=True)
+        self.stdout.write(f"{run} in {project.slug}, with {', '.join([*endpoints, 'bots in the place of people'])}.")
         try:
             Trial(run, options["base_url"], self.stdout.write).go()
         finally:
