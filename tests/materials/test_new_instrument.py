@@ -9,6 +9,7 @@ from materials.models import Instrument
 from materials.question_examples import EXAMPLES
 from materials.question_file import questions_json, read_questions
 from materials.questions import KINDS, QuestionError, parse_questions
+from materials.rows import posted
 from projects.models import AuditEvent, Project
 from tests.conftest import QUESTION
 
@@ -98,6 +99,29 @@ def test_preview_stores_nothing_and_publishing_makes_versions(project: Project, 
     assert "Nothing changed: version 1 of everyday" in page
     page = client.post(url, form(QUESTION, title="Every day"), follow=True).content.decode()
     assert "Every day (version 2) is published." in page
+
+
+def test_a_new_version_starts_from_the_last_and_is_changed_without_scripts(
+    project: Project, researcher, client_as, make_instrument
+):
+    client, url = client_as(researcher), address("instrument_new", project)
+    start = client.get(url, {"from": make_instrument(project, questions=[QUESTION]).pk})
+    typed = posted(start.context["form"])
+    added = client.post(url, typed | {"change": "questions-add", "questions-new": "text", "title": ""})
+    assert added.status_code == 200
+    assert not added.context["form"].errors  # nothing is missing yet
+    typed = posted(added.context["form"]) | {"questions-1-text": "Kept while refused?"}
+    refused = client.post(url, typed | {"title": "T", "questions-1-code": QUESTION["code"]})
+    assert refused.status_code == 422
+    assert f"Question code {QUESTION['code']} is used twice." in refused.content.decode()
+    assert "Kept while refused?" in refused.content.decode()
+    as_json = client.post(url, typed | {"write": "json", "title": "T"}).context["form"]
+    back = client.post(url, posted(as_json) | {"write": "questions"}).context["form"]
+    assert client.post(url, posted(back)).status_code == 302
+    first, second = Instrument.objects.order_by("version")
+    assert second.name == first.name
+    assert second.questions[0] == first.questions[0]
+    assert second.questions[1]["text"] == "Kept while refused?"
 
 
 def test_a_fault_stays_in_the_form_with_its_place(project: Project, researcher, client_as):
