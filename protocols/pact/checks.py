@@ -28,11 +28,13 @@ _JUDGING = re.compile(
 )
 
 
-def faults(scenario: Mapping[str, str], *, most_overlap: float, most_length_ratio: float) -> Iterator[str]:
+def faults(
+    scenario: Mapping[str, str], *, most_overlap: float, most_length_ratio: float, wording: bool
+) -> Iterator[str]:
     """What is wrong with it, the gravest first; nothing for a good one.
 
     `most_overlap`: largest Jaccard overlap of the options' words, 0 to 1. `most_length_ratio`: of the longer option's
-    characters to the shorter's, 1 or more.
+    characters to the shorter's, 1 or more. `wording`: whether words that name a group or say what is right are faults.
     """
     if any(not scenario.get(name, "").strip() for name in TEXTS):
         yield EMPTY
@@ -42,6 +44,8 @@ def faults(scenario: Mapping[str, str], *, most_overlap: float, most_length_rati
         yield ALIKE
     if max(len(one), len(other)) > most_length_ratio * min(len(one), len(other)):
         yield UNEVEN
+    if not wording:
+        return
     preference = scenario["personal_preference"]
     if _GROUPS.search(preference) or _named_country(preference):
         yield NAMES_A_GROUP

@@ -42,8 +42,8 @@ PREFERENCE: list[QuestionData] = [
 ]
 REWRITE: list[QuestionData] = [
     _text("situation", "The situation, in two or three sentences.", 800),
-    _text("actor_role", "The role of the one who acts, in one to three words, such as guest.", 60),
-    _text("receiver_role", "The role of the other person, in one to three words, such as host.", 60),
+    _text("actor_role", "The role of the one who acts, in one to three words, such as guest.", 120),
+    _text("receiver_role", "The role of the other person, in one to three words, such as host.", 120),
 ]
 # A person may leave a note; a model has to say why.
 JUDGE: list[QuestionData] = [

@@ -11,10 +11,10 @@ from protocols.stages import Protocol, Source
 _DATA = Path(__file__).parent / "data"
 # Few rows of the five countries; lax checks, since a tiny model repeats itself; one case of each pair of countries.
 TRIAL: Mapping[str, Mapping[str, Any]] = {
-    "read": {"countries": PARTICIPANT_COUNTRIES, "rows_each": 2},
+    "read": {"countries": PARTICIPANT_COUNTRIES, "rows_each": 3},
     "filter_check": {"check": 6},
-    "check": {"most_overlap": 1, "most_length_ratio": 20},
-    "people": {"sample": 6, "annotators": 2, "shared": 3},
+    "check": {"most_overlap": 1, "most_length_ratio": 20, "wording": False},
+    "people": {"sample": 4, "annotators": 2, "shared": 2},
     "behaviour": {"cases_each": 1},
     "behaviour_report": {"resamples": 100},
     "study": {"source": "all", "scenarios": 10, "per_country": 4},

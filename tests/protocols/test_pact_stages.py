@@ -20,7 +20,7 @@ from protocols.pact.scenarios import all_scenarios
 from protocols.pact.stages.people import Participants, _more_scenarios, _style
 from protocols.pact.validation import agreement_words
 
-LIMITS = {"most_overlap": 0.7, "most_length_ratio": 2.5}
+LIMITS = {"most_overlap": 0.7, "most_length_ratio": 2.5, "wording": True}
 GOOD = all_scenarios()[0]
 TEXTS = {"balance": "B", "no_balance": "N"}
 RELATIONS = 3
@@ -43,6 +43,11 @@ def grid(chosen: Grid) -> JobGrid:
 )
 def test_checks_name_the_fault(change: dict[str, str], fault: str):
     assert next(faults({**GOOD, **change}, **LIMITS)) == fault
+
+
+def test_wording_can_be_let_pass():
+    scenario = {**GOOD, "situation": "A guest should greet everyone."}
+    assert list(faults(scenario, **LIMITS | {"wording": False})) == []
 
 
 def test_the_shipped_scenarios_pass_the_checks():

@@ -98,6 +98,9 @@ def _scenario(content: Mapping[str, Any]) -> dict[str, Any]:
 class Checking(StageSettings):
     most_overlap: float = Field(0.7, ge=0, le=1, description="Most that the words of the two options may overlap.")
     most_length_ratio: float = Field(2.5, ge=1, le=20, description="Most that one option may be longer than the other.")
+    wording: bool = Field(
+        True, description="Leave out also preferences that name a group, and situations that say what is right."
+    )
 
 
 def check(ctx: StageContext) -> StageResult:
