@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.core.cache import cache
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -13,16 +14,27 @@ from evaluation.kept_frames import pack, unpack
 from evaluation.kinds import KINDS
 from evaluation.models import Report, ReportData
 from evaluation.parameters import ReportError
+from evaluation.services import BEGUN, BEGUN_SECONDS, LOCK
+from projects.locks import alone
 
 
 def build_report(report_id: int) -> Report:
     """Compute the report and store it once: of two builders at the same time, the second changes nothing.
 
-    What keeps it from being computed is stored with it as one sentence; a fault of the program is raised, too.
+    What keeps it from being computed is stored with it as one sentence; a fault of the program is raised, too. Raises
+    Report.DoesNotExist where it is deleted, before or meanwhile.
     """
-    report = Report.objects.select_related("project").get(pk=report_id)
-    if report.status != Report.Status.PENDING:
-        return report
+    with alone(LOCK, report_id) as free:
+        report = Report.objects.select_related("project").get(pk=report_id)
+        if free and report.status == Report.Status.PENDING:
+            _build(report)
+    return report
+
+
+def _build(report: Report) -> None:
+    begun = BEGUN.format(report.pk)
+    cache.set(begun, cache.get(begun, 0) + 1, BEGUN_SECONDS)
+    _pending(report).update(active_at=timezone.now())
     try:
         frames, computed = _compute(report)
     except ReportError as error:
@@ -36,7 +48,6 @@ def build_report(report_id: int) -> Report:
             if _settle(report, status=Report.Status.READY, **computed):
                 ReportData.objects.create(report=report, frames=frames, versions=library_versions())
     report.refresh_from_db()
-    return report
 
 
 def _compute(report: Report) -> tuple[bytes, dict[str, Any]]:

@@ -1,18 +1,29 @@
 """Asking for reports. What computes them is in evaluation.building, for workers alone: importing it takes seconds."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
 from celery import current_app
+from django.core.cache import cache
 from django.db import transaction
 from django.utils import timezone
 
 from evaluation.kinds import KINDS
 from evaluation.models import Report, ReportShare
+from projects.locks import alone
 from projects.models import Project, User
 from projects.services import audit
 
 BUILD = "evaluation.tasks.build_report"
+LOCK = "report"
+BEGUN, BEGUN_SECONDS = "evaluation:begun:{}", 86_400  # how often workers began the report since it was asked for
+BEGINNINGS = 2
+PATIENCE = timedelta(minutes=1)  # a message to a worker that was not heard of for so long is sent again
+LEFT_BEHIND = (
+    "Workers ended twice while they computed this report, perhaps for want of memory; ask for fewer draws, comparisons "
+    "or items, or build it again."
+)
 
 
 @transaction.atomic
@@ -45,8 +56,21 @@ def build_again(*, report: Report) -> bool:
         .update(status=Report.Status.PENDING, problem="", sections_done=0, sections_total=0, active_at=timezone.now())
     )
     if changed:
+        cache.delete(BEGUN.format(report.pk))
         _enqueue(report)
     return bool(changed)
+
+
+def sweep() -> None:
+    """Ask again for reports that no worker took up or that a killed one left behind; one left behind twice fails."""
+    pending = Report.objects.filter(status=Report.Status.PENDING)
+    for report in pending.filter(active_at__lt=timezone.now() - PATIENCE).defer("sections"):
+        with alone(LOCK, report.pk) as left:
+            if left and cache.get(BEGUN.format(report.pk), 0) >= BEGINNINGS:
+                failed = {"status": Report.Status.FAILED, "problem": LEFT_BEHIND, "finished_at": timezone.now()}
+                pending.filter(pk=report.pk).update(**failed)
+            elif left:
+                _enqueue(report)
 
 
 @transaction.atomic
@@ -68,5 +92,5 @@ def revoke_share(*, report: Report, by: User) -> bool:
 
 
 def _enqueue(report: Report) -> None:
-    """By name, because services do not import tasks. A lost message costs a click on "Build again"."""
+    """By name, because services do not import tasks. The sweep sends a lost message again."""
     transaction.on_commit(lambda: current_app.send_task(BUILD, [report.pk]))

@@ -1,7 +1,6 @@
 """Pages of reports: the list, a new one, one report."""
 
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import Any
 
 from django.contrib import messages
@@ -22,7 +21,6 @@ from projects.access import MANAGERS, READERS, MemberRequest, project_view
 from projects.models import Project
 from responses.models import RespondentKind
 
-PATIENCE = timedelta(minutes=1)  # no section takes so long; after this the worker is probably gone
 STOP_POLLING = 286  # htmx asks no more after this status
 
 
@@ -122,6 +120,6 @@ def _state(request: MemberRequest, project: Project, found: Report) -> dict[str,
     return {
         "project": project,
         "report": found,
-        "overdue": timezone.now() - found.active_at > PATIENCE,
+        "overdue": timezone.now() - found.active_at > services.PATIENCE,
         "may_create": request.role in MANAGERS,
     }

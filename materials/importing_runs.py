@@ -5,15 +5,14 @@ not held was left behind. Both the check and the import are one transaction, so 
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import IO, Any
 
 from celery import current_app
 from django.core.cache import cache
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
@@ -26,9 +25,11 @@ from materials.reading_faults import NO_CHARACTER, Fault, SourceError
 from materials.reading_plan import Column, Plan, Source
 from materials.reading_source import find_encoding, find_source
 from materials.reading_text import Row
+from projects.locks import alone
 from projects.models import Project, User
 
 State = ImportRun.State
+LOCK = "materials import"
 WORK = "materials.tasks.work"  # by name: services do not import tasks
 MAX_COLUMNS = 200  # that the page maps
 AT_ONCE_BYTES = 1_000_000
@@ -146,7 +147,7 @@ def discard(*, run: ImportRun) -> bool:
 
 def perform(run_pk: int) -> None:
     """Check or import what the run asks for, unless somebody has taken it up before."""
-    with _held(run_pk) as held:
+    with alone(LOCK, run_pk) as held:
         waiting = ImportRun.objects.filter(pk=run_pk, state__in=ImportRun.UNDER_WAY, started_at=None)
         if not held or not waiting.update(started_at=timezone.now()):
             return
@@ -171,7 +172,7 @@ def fail_left_behind(runs: Iterable[ImportRun]) -> int:
     failed = 0
     for run in runs:
         if run.state in ImportRun.UNDER_WAY and run.started_at:
-            with _held(run.pk) as held:
+            with alone(LOCK, run.pk) as held:
                 failed += held and _settle(run, State.FAILED, failure=LEFT_BEHIND)
     return failed
 
@@ -272,17 +273,3 @@ def _as_taken_up(run: ImportRun) -> QuerySet[ImportRun]:
 def _settle(run: ImportRun, state: State, **changes: Any) -> bool:
     changed = _as_taken_up(run).update(state=state, finished_at=timezone.now(), started_at=None, **changes)
     return bool(changed)
-
-
-@contextmanager
-def _held(run_pk: int) -> Iterator[bool]:
-    """Whether nobody else works on the run. The lock goes with the connection, and so with a killed worker."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(hashtext('materials import'), %s)", [run_pk])
-        (held,) = cursor.fetchone()
-    try:
-        yield held
-    finally:
-        if held:
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_unlock(hashtext('materials import'), %s)", [run_pk])

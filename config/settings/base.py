@@ -95,6 +95,7 @@ CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "llm.tasks.sweep", "schedule": 15.0},
     "sweep imports": {"task": "materials.tasks.sweep", "schedule": 60.0},
+    "sweep reports": {"task": "evaluation.tasks.sweep", "schedule": 60.0},
     "delete expired platform ids": {"task": "studies.tasks.delete_expired_platform_ids", "schedule": 3600.0},
     "give back places": {"task": "studies.tasks.give_back_places", "schedule": 60.0},
     "sweep protocols": {"task": "protocols.tasks.sweep", "schedule": 15.0},

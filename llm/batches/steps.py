@@ -6,14 +6,11 @@ A paused job sends nothing more and still collects what it had sent, which costs
 cancelled at the server first.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 
 from celery import current_app
 from django.conf import settings
 from django.core.cache import cache
-from django.db import connection
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
@@ -26,6 +23,7 @@ from llm.models import Batch, Call, Job
 from llm.running.ledger import finish_if_done
 from llm.servers.endpoint_config import EndpointConfig
 from projects.crypto import DecryptionError
+from projects.locks import alone
 
 STEPPED, STEPPED_SECONDS = "llm:stepped:{}", 60
 FIRST_HOLD_SECONDS, LONGEST_HOLD_SECONDS = 30, 1800
@@ -57,26 +55,12 @@ def enqueue_steps() -> int:
 def step(job_id: int) -> bool:
     """Take the job one step on; False when somebody else is at it just now."""
     cache.delete(STEPPED.format(job_id))
-    with _alone(job_id) as alone:
+    with alone("llm batches", job_id) as free:
         related = ("endpoint", "instrument", "dataset", "project")
         job = Job.objects.select_related(*related).filter(pk=job_id, way=Job.Way.BATCH).first()
-        if alone and job:
+        if free and job:
             _step(job)
-    return alone
-
-
-@contextmanager
-def _alone(job_id: int) -> Iterator[bool]:
-    """Whether nobody else steps the job. The lock goes with the connection, and so with a killed worker."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(hashtext('llm batches'), %s)", [job_id])
-        (alone,) = cursor.fetchone()
-    try:
-        yield alone
-    finally:
-        if alone:
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_unlock(hashtext('llm batches'), %s)", [job_id])
+    return free
 
 
 def _step(job: Job) -> None:
