@@ -11,6 +11,7 @@ from django.db import transaction
 from annotation.models import LabelProject
 from annotation.refusals import LabelProjectError
 from annotation.services import label_with_bots, settle_splits
+from evaluation.models import Report
 from llm.models import Job
 from llm.running.foreground import Display, work
 from llm.servers.embedded import NAME, embedded_model_runs
@@ -139,7 +140,8 @@ class Trial:
     def _build(self, stage_run: StageRun, pk: int) -> None:
         from evaluation.building import build_report  # its libraries take 150 MB, which other commands need not hold
 
-        build_report(pk)
+        while build_report(pk).status == Report.Status.PENDING:  # a worker is at it
+            time.sleep(LOOK_SECONDS)
 
 
 WORK: Mapping[str, Callable[[Trial, StageRun, Any], None]] = {
