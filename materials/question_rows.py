@@ -61,7 +61,7 @@ def _as_typed(name: str, value: Any, kind: Any) -> Any:
         write, read = (write_labels, read_labels) if (name, kind) == ("labels", "span") else _LINES[name]
         try:
             text = write(value)
-            return text if _as_texts(read(text)) == _as_texts(value) else None
+            return text if _as_texts(read(text.strip())) == _as_texts(value) else None
         except ValueError:
             return None
     if not isinstance(value, str):

@@ -36,6 +36,7 @@ RICH = [
         "order_group": "drinks",
     },
     {"kind": "scale", "code": "s", "text": "?", "minimum": 0, "maximum": 2, "labels": ["low", " mid", "high"]},
+    {"kind": "scale", "code": "ends", "text": "?", "minimum": 0, "maximum": 2, "labels": ["low", "", ""]},
     {"kind": "scale", "code": "t", "text": "?", "show_if": {"question": "tea", "any_of": ["1", "b"]}},
     {"kind": "multi", "code": "m", "text": "?", "options": [{"code": c, "text": c} for c in "ab"], "maximum": 1},
     {"kind": "number", "code": "n", "text": "?", "minimum": -0.5, "show_if": {"question": "t", "any_of": [1, 2]}},
