@@ -1,9 +1,29 @@
 """SenseJudge and SenseBench: does a judge who knows a person's preferences choose what that person chooses?"""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from protocols.sense.stages import challenge, filtering, judging, labels, leaderboard, results
 from protocols.stages import Protocol, Source
+
+# With one model under three names, each dialogue has three pairs: one to write preferences from and two to test them.
+TRIAL: Mapping[str, Mapping[str, Any]] = {
+    "read": {"most": 4},
+    "contrast": {"strong": [1], "weak": [2]},
+    "challenge": {"least_share": 0},
+    "respond": {"models": [1, 2, 3]},
+    "labels": {"annotators": 2},
+    "split": {"dev_per_topic": 1},
+    "judge_dev": {"max_tokens": 48},
+    "judge_test": {"max_tokens": 48},
+    "baseline": {"max_tokens": 48},
+    "accuracy": {"people": "simulated"},
+    "judge_cross": {"max_tokens": 48},
+    "ranking_pairs": {"models": [1, 2], "preferences_each": 1},
+    "judge_ranking": {"max_tokens": 48},
+    "ranking": {"people": "simulated"},
+}
 
 PROTOCOL = Protocol(
     name="sense",
@@ -33,4 +53,6 @@ PROTOCOL = Protocol(
         *results.STAGES,
         *leaderboard.STAGES,
     ),
+    trial=TRIAL,
+    trial_answers={"separates": "yes"},
 )

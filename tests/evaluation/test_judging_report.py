@@ -213,21 +213,72 @@ def test_what_cannot_be_asked_gets_a_sentence(judged: Paired, asked: dict[str, A
         built(judged, asked | {"second_author": None})
     with pytest.raises(ValidationError):
         JudgingParameters.model_validate(asked | {"person": "topic"})
+    with pytest.raises(ReportError, match="name as many datasets of the one as of the other"):
+        built(judged, asked | {"test": ["pairs"]})
+    with pytest.raises(ReportError, match="Items of Pairs have no pair, preference_id, annotator, human; choose"):
+        built(judged, asked | {"dev": ["pairs"], "test": ["pairs"]})
+
+
+@pytest.fixture
+def told(judged: Paired, make_dataset: Callable[..., Dataset]) -> dict[str, Any]:
+    """Two preferences of person 7: told of the first, tiny is right in both orders; of the second, it takes what stands
+    in front on the dev pair and is wrong on the test pair."""
+    verdicts = {
+        "dev": ("pairs-0", "first", ["first first", "first second"]),
+        "test": ("pairs-1", "second", ["second second", "first first"]),
+    }
+    for slug, (pair, human, said) in verdicts.items():
+        about = {"pair": pair, "annotator": "annotator:7", "human": human, "topic": "math", "preference_by": "large"}
+        dataset = make_dataset(
+            judged.project,
+            n=2,
+            slug=slug,
+            content=lambda i, about=about: about | {"preference_id": f"annotator:7/math/{i}"},
+        )
+        under = Paired(judged.project, dataset, judged.instrument)
+        for place, order in enumerate((FRONT, BACK)):
+            rows = [(judged.model("tiny", demo_model=True), i, "better", said[i].split()[place]) for i in range(2)]
+            under.record(rows, option_order=order, prompt="told v1", temperature=0)
+    return {"dev": ["dev"], "test": ["test"]}
+
+
+def test_preferences_are_selected_on_dev_pairs_and_tried_on_test_pairs(
+    judged: Paired, asked: dict[str, Any], told: dict[str, Any]
+):
+    report = built(judged, asked | told)
+    selected = row(report, "selection", author="large")
+    assert (selected["searched"], selected["dev_rows"], selected["dev_right"], selected["best"]) == (3, 2, 2, 1)
+    mine = row(report, "personal_people", person=selected["person"])
+    assert [mine[of]["value"] for of in ("accuracy", "baseline", "gain")] == [1, 0.5, 0.5]
+    with_ = row(report, "positions", who="tiny (told v1) (with preferences by large)")
+    assert (with_["front"], with_["behind"], with_["consistency"]["value"]) == (1, 1, 1)
+    assert "annotator:7" not in str(report.sections)
 
 
 def test_the_page_is_asked_for_by_form_and_shows_the_figures(
-    judged: Paired, asked: dict[str, Any], client_as: Callable[[User | None], Client], researcher: User
+    judged: Paired,
+    asked: dict[str, Any],
+    told: dict[str, Any],
+    client_as: Callable[[User | None], Client],
+    researcher: User,
 ):
     client = client_as(researcher)
     address = f"/p/{judged.project.slug}/reports/new/?kind=judging"
     form = client.get(address).content.decode()
     assert "cond_option_order" in form
     assert "item_topic" in form
-    given = asked | {"title": "By form", "kinds": ["annotator"], "sessions": "all", "reference": "x, y", "seed": 1}
+    given = (
+        asked | told | {"title": "By form", "kinds": ["annotator"], "sessions": "all", "reference": "x, y", "seed": 1}
+    )
     assert client.post(address, given | {"min_n": 5, "person": ""}).status_code == 302
     report = build_report(Report.objects.get().pk)
     assert report.parameters["reference"] == ["x", "y"]
     page = client.get(f"/p/{judged.project.slug}/reports/{report.pk}/").content.decode()
-    for words in ("is a demo model", "How often judges are right", "How often the response in front is chosen"):
+    for words in (
+        "is a demo model",
+        "How often judges are right",
+        "How often the response in front is chosen",
+        "a gain of",
+    ):
         assert words in page
     assert client.get(f"/p/{judged.project.slug}/reports/{report.pk}/figures/wins_people.svg").status_code == 200

@@ -31,6 +31,7 @@ class Reading(StageSettings):
         description="Dialogues that end with an assistant's answer: cut it off, so that it is asked for, or leave them "
         "out. The paper does not say; a fifth of the released dialogues end so.",
     )
+    most: int | None = Field(default=None, ge=1, description="The first so many dialogues; empty for all.")
 
 
 def read(ctx: StageContext) -> StageResult:
@@ -48,17 +49,17 @@ def read(ctx: StageContext) -> StageResult:
     kept, copies = first_of_each(asked)
     if not kept:
         raise StageError(f"{given.name} has no dialogue that asks something; look at its messages.")
+    taken = kept[: ctx.settings.most]
     made = ctx.make_dataset(
         Made(
             dialogue.id,
             {"query": dialogue.text, "messages": len(dialogue.messages), "last_message": dialogue.messages[-1].text},
             {"file": given.name, "sha256": given.sha256, "file_row": dialogue.source},
         )
-        for dialogue in kept
+        for dialogue in taken
     )
-    if copies:
-        why["say the same as an earlier one"] = copies
-    return StageResult({"dataset": made.slug}, len(came), len(kept), dict(why))
+    why.update({"say the same as an earlier one": copies, "more than wanted": len(kept) - len(taken)})
+    return StageResult({"dataset": made.slug}, len(came), len(taken), dict(+why))
 
 
 def _read(given: Given) -> Iterator[Dialogue]:

@@ -99,7 +99,8 @@ def _endpoint(ctx: StageContext, code: str) -> str:
 
 def compare(ctx: StageContext) -> StageResult:
     """A report like the latest one on accuracy, with the pairs of all of them and those of other topics."""
-    earlier = [Report.objects.get(pk=stage_run.outputs["report"]).parameters for stage_run in _done(ctx, "accuracy")]
+    pks = [stage_run.outputs["report"] for stage_run in _done(ctx, "accuracy")]
+    earlier = list(Report.objects.filter(pk__in=pks).order_by("pk").values_list("parameters", flat=True))
     runs = dict.fromkeys(pair for asked in earlier for pair in zip(asked["dev"], asked["test"], strict=True))
     asked = earlier[-1] | {"dev": [dev for dev, _ in runs], "test": [test for _, test in runs]}
     if crossed := _done(ctx, "judge_cross").last():
