@@ -83,13 +83,21 @@ def sided_units(cells: Cells, by: Sequence[str], *, across: str, left: str, righ
 
 
 def paired_decisions(
-    cells: Cells, by: Sequence[str], *, case: Sequence[str], across: str, left: str, right: str, unit: str
+    cells: Cells,
+    by: Sequence[str],
+    *,
+    case: Sequence[str],
+    across: str,
+    left: str,
+    right: str,
+    unit: str,
+    counts: Sequence[str],
 ) -> pd.DataFrame:
-    """The turns frame of `evaluation.metrics.sides`, of cases at two levels of the column `across`; rows as there.
+    """Those `counts` of the frames of `evaluation.metrics.sides` that are named, of cases at two levels of `across`.
 
-    A case is an item at one combination of the levels of `by` and `case`. Its decision is that of most of its answers;
-    it is undecided when they are split in half or none is a decision, and not asked when there are none. `unit` is the
-    item, or a column of items.
+    Rows are as in `sided_units`; the fewer counts, the fewer rows. A case is an item at one combination of the levels
+    of `by` and `case`. Its decision is that of most of its answers; it is undecided when they are split in half or none
+    is a decision, and not asked when there are none. `unit` is the item, or a column of items.
     """
     group, keys = _numbered(cells, [*by, *case, "item"])
     lean = 2 * cells.counts["n_culture"] - cells.counts["n"]
@@ -111,8 +119,8 @@ def paired_decisions(
     pattern, item = keys // _size(cells, [*case, "item"]), keys % _size(cells, ["item"])
     n_units = _size(cells, [unit])
     key = pattern * n_units + cells.columns[unit].codes[item]
-    counts = {name: np.bincount(key, found, minlength=n_units) for name, found in cases.items()}
-    return _by_sort(cells, by, np.arange(len(counts["n_left"])) // n_units, counts)
+    of_units = {name: np.bincount(key, cases[name], minlength=n_units) for name in counts}
+    return _by_sort(cells, by, np.arange(len(of_units[counts[0]])) // n_units, of_units)
 
 
 def _at(cells: Cells, name: str, level: str) -> NDArray[np.bool_]:

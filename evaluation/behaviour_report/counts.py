@@ -26,7 +26,8 @@ def count_frames(cells: Cells, parameters: BehaviourParameters) -> dict[str, pd.
         "level_sides": _level_sides(cells, parameters, unit),
         "base_instruct": _base_instruct(cells, parameters, unit),
         "model_sides": _model_sides(cells, parameters, unit),
-        "positions": _positions(cells, factors, unit),
+        "positions": _positions(cells, factors, unit, TURNS),
+        "position_sides": _positions(cells, factors, unit, SIDES),
         "associations": _associations(cells, parameters.explaining),
     }
     for number, fields in enumerate(parameters.maps):
@@ -59,9 +60,11 @@ def _flips(cells: Cells, parameters: BehaviourParameters, unit: str) -> pd.DataF
     for compared in _levels(cells, parameters):
         factor, left, right = compared.values()
         others = [name for name in parameters.factor_names if name != factor]
-        pairs = paired_decisions(cells, _BY, case=others, across=factor, left=left, right=right, unit=unit)
+        pairs = paired_decisions(
+            cells, _BY, case=others, across=factor, left=left, right=right, unit=unit, counts=TURNS
+        )
         found.append(pairs.assign(**compared))
-    return _stacked(found, ["factor", *_BY, "baseline", "level", *SIDES, *TURNS, "units"])
+    return _stacked(found, ["factor", *_BY, "baseline", "level", *TURNS, "units"])
 
 
 def _level_sides(cells: Cells, parameters: BehaviourParameters, unit: str) -> pd.DataFrame:
@@ -78,9 +81,9 @@ def _base_instruct(cells: Cells, parameters: BehaviourParameters, unit: str) -> 
     """Decisions about the same cases of the base model (left) and of the instruct model (right)."""
     by, case, found = ["question"], parameters.factor_names, []
     for base, instruct in parameters.base_instruct:
-        pairs = paired_decisions(cells, by, case=case, across=MODEL, left=base, right=instruct, unit=unit)
+        pairs = paired_decisions(cells, by, case=case, across=MODEL, left=base, right=instruct, unit=unit, counts=TURNS)
         found.append(pairs.assign(base=base, instruct=instruct))
-    return _stacked(found, ["question", "base", "instruct", *SIDES, *TURNS, "units"])
+    return _stacked(found, ["question", "base", "instruct", *TURNS, "units"])
 
 
 def _model_sides(cells: Cells, parameters: BehaviourParameters, unit: str) -> pd.DataFrame:
@@ -92,10 +95,10 @@ def _model_sides(cells: Cells, parameters: BehaviourParameters, unit: str) -> pd
     return _stacked(found, ["question", "base", "instruct", *SIDES, "units"])
 
 
-def _positions(cells: Cells, factors: Sequence[str], unit: str) -> pd.DataFrame:
+def _positions(cells: Cells, factors: Sequence[str], unit: str, counts: Sequence[str]) -> pd.DataFrame:
     """Decisions about the same cases with culture shown first (left) and second (right)."""
     others = [name for name in factors if name != ORDER]
-    return paired_decisions(cells, _BY, case=others, across=FIRST, left="true", right="false", unit=unit)
+    return paired_decisions(cells, _BY, case=others, across=FIRST, left="true", right="false", unit=unit, counts=counts)
 
 
 def _associations(cells: Cells, columns: Iterable[str]) -> pd.DataFrame:

@@ -218,14 +218,17 @@ def _pair_figure(
 
 
 def _position_rows(behaviour: Behaviour) -> Iterator[Row]:
-    for (question, model), found in behaviour.data["positions"].groupby(["question", MODEL], sort=True):
-        totals = side_totals(found)
+    turned = behaviour.data["positions"]
+    for key, sides in behaviour.data["position_sides"].groupby(["question", MODEL], sort=True):
+        question, model = map(str, key)
+        own = turned[(turned["question"] == question) & (turned[MODEL] == model)]
+        totals = side_totals(sides) | side_totals(own)
         if not totals["n_left"] or not totals["n_right"]:
             continue
-        rates, turns = sided_rates(found, **behaviour.drawn), turned_decisions(found, **behaviour.drawn)
+        rates, turns = sided_rates(sides, **behaviour.drawn), turned_decisions(own, **behaviour.drawn)
         cells: dict[str, Cell] = {
-            "question": str(question),
-            "model": str(model),
+            "question": question,
+            "model": model,
             "decided": totals["n_left"] + totals["n_right"],
             "first": estimate_cell(complement(rates["left"])),
             "second": estimate_cell(complement(rates["right"])),
@@ -236,4 +239,4 @@ def _position_rows(behaviour: Behaviour) -> Iterator[Row]:
             "always_second": totals["n_to_culture"],
             "mcnemar": estimate_cell(turns["mcnemar"]),
         }
-        yield Row(cells, behaviour.marks([str(model)]))
+        yield Row(cells, behaviour.marks([model]))

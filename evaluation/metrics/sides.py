@@ -1,9 +1,9 @@
 """Decisions on two sides (two levels of a factor, two models, two orders of the options), counted by unit.
 
 A *sides frame* has a row for each sort of unit, usually an item: `units` of them have each `n_left` decisions on the
-left, `n_left_culture` of which follow culture, and so on the right. A *turns frame* counts cases in place of decisions,
-and moreover the cases that were asked on both sides (`n_asked`), those decided on both (`n_pairs`), and of these how
-many turn from culture to the preference (`n_to_preference`) or back (`n_to_culture`).
+left, `n_left_culture` of which follow culture, and so on the right. A *turns frame* counts cases that
+were asked on both sides (`n_asked`), those decided on both (`n_pairs`), and of these how many turn from culture to the
+preference (`n_to_preference`) or back (`n_to_culture`).
 
 Intervals are 95 % bootstrap intervals over units. A unit is drawn with both of its sides: what these have in common
 does not widen the interval of their difference.

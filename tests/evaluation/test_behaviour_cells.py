@@ -3,6 +3,7 @@
 import numpy as np
 
 from evaluation.behaviour_report.cells import Cells, Column, counted, counted_units, paired_decisions, sided_units
+from evaluation.metrics.sides import SIDES, TURNS
 
 BY = ["question", "attr_model"]
 
@@ -57,22 +58,17 @@ def test_units_with_the_same_counts_are_counted_together():
 
 
 def test_cases_are_paired_by_what_most_of_their_answers_say():
-    turned = paired_decisions(CELLS, BY, case=[], across="cond_config", left="C1", right="C2", unit="item")
-    # Items 0 and 1 turn or are split under C2, item 2 was not asked there; that of the instruct model neither.
-    assert turned.drop(columns="question").to_numpy().tolist() == [
-        ["base", 1, 0, 0, 0, 0, 0, 0, 0, 1],
-        ["base", 1, 1, 0, 0, 1, 0, 0, 0, 1],
-        ["base", 1, 1, 1, 0, 1, 1, 1, 0, 1],
-        ["instruct", 1, 0, 0, 0, 0, 0, 0, 0, 1],
+    levels = {"case": [], "across": "cond_config", "left": "C1", "right": "C2"}
+    turned = paired_decisions(CELLS, BY, **levels, unit="item", counts=TURNS)
+    # Item 0 turns, item 1 is split under C2, item 2 was not asked there; that of the instruct model neither.
+    assert turned.drop(columns="question").to_numpy().tolist() == [["base", 1, 0, 0, 0, 1], ["base", 1, 1, 1, 0, 1]]
+    of_scenarios = paired_decisions(CELLS, BY, **levels, unit="item_scenario", counts=[*SIDES, *TURNS])
+    assert of_scenarios[of_scenarios["n_asked"] > 0].to_numpy().tolist() == [
+        ["personal", "base", 2, 2, 1, 0, 2, 1, 1, 0, 1]  # items 0 and 1
     ]
-    of_scenarios = paired_decisions(
-        CELLS, BY, case=[], across="cond_config", left="C1", right="C2", unit="item_scenario"
-    )
-    assert of_scenarios.iloc[1].tolist() == ["personal", "base", 2, 2, 1, 0, 2, 1, 1, 0, 1]  # items 0 and 1
-    pair = paired_decisions(
-        CELLS, ["question"], case=["cond_config"], across="attr_model", left="base", right="instruct", unit="item"
-    )
-    assert pair[["n_asked", "n_to_preference"]].max().tolist() == [1, 1]
+    models = {"case": ["cond_config"], "across": "attr_model", "left": "base", "right": "instruct"}
+    pair = paired_decisions(CELLS, ["question"], **models, unit="item", counts=TURNS)
+    assert pair.to_numpy().tolist() == [["personal", 1, 1, 1, 0, 1]]
 
 
 def test_decisions_of_two_levels_stay_together_by_unit():
