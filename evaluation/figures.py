@@ -66,7 +66,7 @@ def arrows(rows: Rows, *, who: Sequence[str], x_title: str, caution: str) -> dic
         ),
         tooltip=[*tooltip, alt.Tooltip("before:Q", format=".3f")],
     )
-    words = base.mark_text(dy=-11, fontSize=11).encode(x="value:Q", text="label:N")
+    words = base.mark_text(dy=-11, fontSize=11, align=inwards((0, 1))).encode(x="value:Q", text="label:N")
     return finished([shaft, start, tip, words], rows, height=_dots_height(rows, who), caution=caution)
 
 
@@ -81,7 +81,7 @@ def _dots(who: Sequence[str], x_title: str, domain: tuple[float, float]) -> list
     dot = base.mark_point(size=80, strokeWidth=2, opacity=1).encode(
         x=x, color=hue, fill=alt.Fill("mark:N", scale=FILL, legend=None), tooltip=tooltip
     )
-    words = base.mark_text(dy=-11, fontSize=11).encode(x=x, text="label:N")
+    words = base.mark_text(dy=-11, fontSize=11, align=inwards(domain)).encode(x=x, text="label:N")
     zero = [line_at_zero()] if domain[0] < 0 < domain[1] else []
     return [*zero, interval, dot, words]
 
@@ -115,7 +115,21 @@ def rate_bars(rows: Rows, *, countries: Sequence[str], who: Sequence[str], cauti
 
 def agreement_scatter(rows: Rows, *, caution: str) -> dict[str, Any]:
     """People's agreement u against the model's v, both in [0.5, 1]; a point (`u`, `v`, `items`, `who`, `mark`) for
-    each pair of values, larger where it stands for more items."""
+    each pair of values, larger where it stands for more items. Several `who` have a panel each."""
+    who = list(dict.fromkeys(row["who"] for row in rows))
+    layers = _agreement_layers()
+    if len(who) == 1:
+        return finished(layers, rows, height=320, caution=caution)
+    panels = [
+        alt.layer(*layers)
+        .transform_filter(alt.datum.who == name)
+        .properties(height=200, title=alt.TitleParams(name.split(" · "), fontSize=12, fontWeight="normal"))
+        for name in who
+    ]
+    return panelled(panels, rows, caution=caution)
+
+
+def _agreement_layers() -> list[alt.Chart]:
     scale, axis = alt.Scale(domain=(0.5, 1.0), nice=False, zero=False), numbers_axis(".1f")
     x = alt.X("u:Q", title="People's agreement on the item", scale=scale, axis=axis)
     y = alt.Y("v:Q", title="Model's agreement with itself", scale=scale, axis=axis)
@@ -131,11 +145,9 @@ def agreement_scatter(rows: Rows, *, caution: str) -> dict[str, Any]:
             tooltip=["who:N", "items:Q", alt.Tooltip("u:Q", format=".2f"), alt.Tooltip("v:Q", format=".2f")],
         )
     )
-    if len({row["who"] for row in rows}) > 1:
-        point = point.encode(shape=alt.Shape("who:N", title="Model", legend=alt.Legend(orient="bottom")))
     same = alt.Chart(alt.Data(values=[{"u": 0.5, "v": 0.5}, {"u": 1.0, "v": 1.0}]))
     diagonal = same.mark_line(strokeDash=[4, 4], color=QUIET, strokeWidth=1).encode(x=x, y=y)
-    return finished([diagonal, point], rows, height=320, caution=caution)
+    return [diagonal, point]
 
 
 def heat_map(
@@ -160,7 +172,15 @@ def heat_map(
             "across:N",
             sort=list(across),
             title=titles[0],
-            axis=alt.Axis(domain=False, ticks=False, labelAngle=-40, labelLimit=limit, labelOverlap=False),
+            axis=alt.Axis(
+                domain=False,
+                ticks=False,
+                labelAngle=-40,
+                labelLimit=limit,
+                labelOverlap=False,
+                # Narrow columns leave room for the names of every second or third.
+                labelExpr="indexof(domain('x'), datum.value) % ceil(13 / bandwidth('x')) ? '' : datum.label",
+            ),
         ),
         y=alt.Y("down:N", sort=list(down), title=titles[1], axis=alt.Axis(domain=False, ticks=False, labelLimit=limit)),
     )
@@ -180,8 +200,17 @@ def heat_map(
 
 
 def values_axis(title: str, domain: tuple[float, float]) -> alt.X:
-    """A horizontal place for each `value`."""
-    return alt.X("value:Q", title=title, scale=alt.Scale(domain=domain), axis=numbers_axis(".2~f"))
+    """A horizontal place for each `value`; a long title goes to the left, where lines have their names."""
+    axis = numbers_axis(".2~f")
+    axis.titleAnchor = "end"
+    return alt.X("value:Q", title=title, scale=alt.Scale(domain=domain), axis=axis)
+
+
+def inwards(domain: tuple[float, float]) -> alt.ExprRef:
+    """How words at a `value` are aligned: in the middle, but at an end of the domain towards its inside."""
+    low, high = domain
+    place = f"(datum.value - ({low})) / {high - low}"
+    return alt.ExprRef(f"{place} < 0.2 ? 'left' : {place} > 0.85 ? 'right' : 'center'")
 
 
 def numbers_axis(format: str) -> alt.Axis:

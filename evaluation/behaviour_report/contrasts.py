@@ -132,7 +132,7 @@ def _figure(behaviour: Behaviour, question: str, found: list[Found]) -> Figure |
         spec=interval_dots(
             dots,
             who=behaviour.models,
-            x_title="Difference of the allow rates (percentage points)",
+            x_title="Difference of the allow rates (pp)",
             domain=(-widest, widest),
             caution=behaviour.who.caution,
         ),

@@ -5,7 +5,7 @@ from typing import Any
 
 import altair as alt
 
-from evaluation.figures import FILL, HUE, QUIET, Rows, finished, height_of, tooltip_of, values_axis, words_axis
+from evaluation.figures import FILL, HUE, QUIET, Rows, finished, height_of, inwards, tooltip_of, values_axis, words_axis
 
 BASE, INSTRUCT = "base", "instruct"
 
@@ -33,8 +33,8 @@ def shifts(
         ),
         tooltip=tooltip_of("who", "question"),
     )
-    layers = [way, interval, dot]
+    layers, align = [way, interval, dot], inwards(domain)
     for stage, dy in ((BASE, -12), (INSTRUCT, 13)):
-        words = base.transform_filter(f"datum.question === '{stage}'").mark_text(dy=dy, fontSize=11)
+        words = base.transform_filter(f"datum.question === '{stage}'").mark_text(dy=dy, fontSize=11, align=align)
         layers.append(words.encode(x=x, text="label:N"))
     return finished(layers, rows, height=height_of(52, who, [""]), caution=caution)

@@ -21,7 +21,10 @@ def curves(
     scale = alt.Scale(type="log", domain=(items[0], items[-1]))
     x = alt.X("items:Q", title="Items", scale=scale, axis=alt.Axis(values=items, labelOverlap="parity", grid=False))
     y = alt.Y("value:Q", title=y_title, scale=alt.Scale(domain=domain), axis=numbers_axis(".2~f"))
-    title, legend = "Answers an item", alt.Legend(orient="bottom", symbolStrokeColor=COOL)
+    title, legend = (
+        "Answers an item",
+        alt.Legend(orient="bottom", symbolStrokeColor=COOL, symbolFillColor="transparent"),
+    )
     shapes, dashes = (alt.Scale(domain=list(answers), range=own[: len(answers)]) for own in (SHAPES, DASHES))
     line = (
         alt.Chart()

@@ -49,10 +49,23 @@ def test_bars_carry_who_and_n():
     assert "People 0.50, n = 4" in svg(spec)
 
 
-def test_a_legend_is_drawn_only_for_several_models():
-    points = [{"who": who, "mark": "model", "u": 0.6, "v": 0.7, "items": 2} for who in ("one", "two")]
-    assert "shape" in agreement_scatter(points, caution="")["layer"][1]["encoding"]
-    assert "shape" not in agreement_scatter(points[:1], caution="")["layer"][1]["encoding"]
+def test_each_of_several_models_has_a_panel_with_its_own_points():
+    points = [
+        {"who": f"{who} · No persona", "mark": "model", "u": 0.6, "v": v, "items": 2}
+        for who, v in (("one", 0.7), ("two", 0.8), ("two", 0.9))
+    ]
+    assert "concat" not in agreement_scatter(points[:1], caution="")
+    drawn = svg(agreement_scatter(points, caution=""))
+    marks = re.findall(r'aria-label="([^"]+)" role="graphics-symbol" aria-roledescription="point"', drawn)
+    assert [mark.partition("who: ")[2][:3] for mark in marks] == ["one", "two", "two"]
+
+
+@pytest.mark.parametrize(("value", "side"), [(-0.9, "start"), (0, "middle"), (0.9, "end")])
+def test_words_at_an_end_of_the_figure_stand_inside_it(value: float, side: str):
+    row = DOTS[1] | {"value": value, "low": None, "high": None}
+    drawn = svg(interval_dots([row], who=WHO, x_title="Gap", domain=(-1, 1), caution=""))
+    (anchor,) = re.findall(r'text-anchor="(\w+)"[^>]*>norm 0\.50</text>', drawn)
+    assert anchor == side
 
 
 def test_nothing_is_fetched_when_a_figure_is_drawn():
