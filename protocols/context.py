@@ -54,7 +54,7 @@ class StageContext:
     def slug(self) -> str:
         """As `title`, for addresses."""
         number = self.current.number if self.current else 1
-        return f"{self.run.name}-{self.run.pk}-{self.stage.code}" + (f"-{number}" if number > 1 else "")
+        return f"{self.run.name}-{self.run.number}-{self.stage.code}" + (f"-{number}" if number > 1 else "")
 
     def output(self, code: str) -> Mapping[str, Any]:
         """What an earlier stage made, or this one while it is collected. Raises StageError when it is not done."""

@@ -43,6 +43,16 @@ def give_file(*, run: ProtocolRun, source: str, file_name: str, chunks: Iterable
     return file
 
 
+@transaction.atomic
+def use_shipped_files(*, run: ProtocolRun, by: User | None) -> None:
+    """Remove the files that were brought, so that stages read the shipped ones again. Raises StageError without any."""
+    if not any(source.shipped for source in run.protocol.sources):
+        raise StageError(f"{run.protocol.title} comes with no files; bring your own.")
+    removed = list(run.files.values_list("file_name", flat=True))
+    run.files.all().delete()
+    audit(project=run.project, user=by, action="sources removed", protocol=run.name, files=removed)
+
+
 def given_files(run: ProtocolRun) -> dict[str, Given]:
     """By source: the newest file that was brought, or the shipped ones as long as none was."""
     brought = {file.source: file for file in run.files.all()}

@@ -14,15 +14,17 @@ class ProtocolRun(models.Model):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="protocol_runs")
     name = models.SlugField(max_length=40)  # of the protocol
+    number = models.PositiveIntegerField()  # among the project's runs of this protocol, from 1
     settings = models.JSONField(default=dict)  # by code of the stage: those that differ from the defaults
     created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["-id"]
+        constraints = [models.UniqueConstraint(fields=["project", "name", "number"], name="protocol_run_number_once")]
 
     def __str__(self) -> str:
-        return f"{self.protocol.title} {self.pk}"
+        return f"{self.protocol.title} {self.number}"
 
     @property
     def protocol(self) -> Protocol:
@@ -79,6 +81,7 @@ class StageRun(models.Model):
     settings = models.JSONField(default=dict)
     fingerprint = models.CharField(max_length=64)  # of the inputs, settings and prompts it was run with
     status = models.CharField(max_length=20, choices=Status.choices, default=Status.PENDING)
+    tries = models.PositiveSmallIntegerField(default=0)  # begun since something last came of it
     problem = models.TextField(blank=True)  # why it failed or cannot be collected yet, in a sentence
     outputs = models.JSONField(default=dict)
     came = models.PositiveIntegerField(default=0)

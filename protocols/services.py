@@ -6,6 +6,7 @@ from typing import Any
 
 from celery import current_app
 from django.db import transaction
+from django.db.models import Max
 from django.utils import timezone
 from pydantic import ValidationError
 
@@ -14,18 +15,34 @@ from projects.models import Project, User
 from projects.services import audit
 from protocols.catalogue import find_protocol
 from protocols.context import StageContext
-from protocols.files import give_file, given_files
+from protocols.files import give_file, given_files, use_shipped_files
 from protocols.models import ProtocolRun, StageRun
 from protocols.outputs import is_over
 from protocols.stages import Plan, Stage, StageError, StageResult, StageSettings
 from protocols.states import stage_states
 
-__all__ = ["collect_stage", "give_file", "perform", "plan_stage", "run_stage", "set_settings", "start_protocol"]
+__all__ = [
+    "begin",
+    "collect_stage",
+    "give_file",
+    "perform",
+    "plan_stage",
+    "run_stage",
+    "set_settings",
+    "start_protocol",
+    "use_shipped_files",
+]
 
 logger = logging.getLogger(__name__)
 PERFORM = "protocols.tasks.perform_stage"
 IN_WORKERS = ("import", "transformation", "report")  # the other kinds only set something up
-FAULT = "A fault in the program kept this stage from being done; the log has the details."
+FAULT = "A fault in the program kept this stage from being {done} ({why}); the log has the details."
+MOST_WHY = 200  # characters
+MOST_TRIES = 3
+KILLED = (
+    f"The worker that did this stage ended {MOST_TRIES} times before it was done, perhaps because memory ran out; its "
+    "log may say why. Run the stage again when there is more of it, or less to do."
+)
 Status = StageRun.Status
 
 
@@ -33,8 +50,10 @@ Status = StageRun.Status
 def start_protocol(*, project: Project, name: str, by: User | None) -> ProtocolRun:
     """A new way through the protocol. Raises StageError for an unknown one."""
     protocol = find_protocol(name)
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)  # two at once would draw the same number
+    latest = project.protocol_runs.filter(name=protocol.name).aggregate(number=Max("number"))["number"] or 0
     audit(project=project, user=by, action="protocol started", protocol=protocol.name)
-    return ProtocolRun.objects.create(project=project, name=protocol.name, created_by=by)
+    return ProtocolRun.objects.create(project=project, name=protocol.name, number=latest + 1, created_by=by)
 
 
 @transaction.atomic
@@ -103,8 +122,29 @@ def perform(stage_run_id: int) -> None:
     Of a stage that goes in steps each is kept. The row's lock keeps others off a step and goes with a killed worker,
     so that asking again is always safe.
     """
-    while _step(stage_run_id):
+    while begin(stage_run_id) and _step(stage_run_id):
         pass
+
+
+@transaction.atomic
+def begin(stage_run_id: int) -> bool:
+    """Count a try to do or collect the stage, before it is made: a worker that it kills counts nothing afterwards.
+
+    False where somebody is at it, or where it was tried too often, which its row then says.
+    """
+    free = StageRun.objects.select_for_update(of=("self",), skip_locked=True)
+    stage_run = free.filter(pk=stage_run_id, status__in=StageRun.OPEN, problem="").first()
+    if stage_run is None:
+        return False
+    if stage_run.tries < MOST_TRIES:
+        stage_run.tries += 1
+    elif stage_run.status == Status.PENDING:
+        _fail(stage_run, KILLED)
+        return False
+    else:
+        stage_run.problem = KILLED  # what models and people gave can still be collected by hand
+    stage_run.save(update_fields=["tries", "problem"])
+    return not stage_run.problem
 
 
 @transaction.atomic
@@ -158,7 +198,10 @@ def _collect(run: ProtocolRun, stage: Stage, by: User | None) -> StageRun:
 def plan_stage(*, run: ProtocolRun, code: str) -> Plan | None:
     """What the stage would ask of models; None for one that asks nothing. Raises StageError."""
     stage = run.protocol.stage(code)
-    return stage.plan(stage_context(run, code)) if stage.plan else None
+    try:
+        return stage.plan(stage_context(run, code)) if stage.plan else None
+    except Exception as error:
+        raise StageError(_problem(error, run, code, done="planned")) from error
 
 
 def stage_context(
@@ -191,7 +234,7 @@ def _settle(stage_run: StageRun, result: StageResult) -> None:
     stage_run.came, stage_run.out, stage_run.why = result.came, result.out, dict(result.why)
     open_status = Status.UNDER_WAY if stage_run.stage.collect else Status.PENDING
     stage_run.status = Status.DONE if result.done else open_status
-    stage_run.problem = ""
+    stage_run.problem, stage_run.tries = "", 0
     stage_run.finished_at = timezone.now() if result.done else None
     stage_run.save()
 
@@ -201,12 +244,13 @@ def _fail(stage_run: StageRun, problem: str) -> None:
     stage_run.save()
 
 
-def _problem(error: Exception, run: ProtocolRun, code: str) -> str:
+def _problem(error: Exception, run: ProtocolRun, code: str, *, done: str = "done") -> str:
     """What to say of it, which may quote a file; a fault in the program goes to the log."""
     if isinstance(error, StageError):
         return displayable(str(error))
     logger.error("stage %s of protocol run %s", code, run.pk, exc_info=error)
-    return FAULT
+    why = " ".join(f"{type(error).__name__}: {error}".split())[:MOST_WHY]
+    return displayable(FAULT.format(done=done, why=why))
 
 
 def _words(error: ValidationError) -> str:

@@ -26,7 +26,7 @@ def sweep() -> None:
         services.perform(pk)
     under_way = StageRun.objects.filter(status=StageRun.Status.UNDER_WAY, problem="")
     for stage_run in under_way.select_related("run__project"):
-        if is_over(stage_run.run.project, stage_run.outputs):
+        if is_over(stage_run.run.project, stage_run.outputs) and services.begin(stage_run.pk):
             try:
                 services.collect_stage(run=stage_run.run, code=stage_run.code, by=stage_run.by)
             except StageError:  # it stands in the stage's row

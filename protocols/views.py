@@ -79,6 +79,19 @@ def give_file(request: MemberRequest, project: Project, pk: int, source: str) ->
 
 @require_POST
 @project_view(*MANAGERS)
+def use_shipped_files(request: MemberRequest, project: Project, pk: int) -> HttpResponse:
+    run = get_object_or_404(project.protocol_runs, pk=pk)
+    try:
+        services.use_shipped_files(run=run, by=request.user)
+    except StageError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, "Your files are removed; stages that are run now read Concord’s small set.")
+    return redirect("protocol", slug=project.slug, pk=pk)
+
+
+@require_POST
+@project_view(*MANAGERS)
 def set_settings(request: MemberRequest, project: Project, pk: int, stage: str) -> HttpResponse:
     run, known = _run_and_stage(project, pk, stage)
     form = SettingsForm(request.POST, settings=settings_of(run, known), project=project, prefix=stage)
@@ -134,6 +147,7 @@ def _page(
         "panels": presentation.panels(run, request.role, forms=forms),
         "funnel": presentation.funnel(run),
         "sources": [(source, given.get(source.name)) for source in run.protocol.sources],
+        "can_use_shipped": run.files.exists() and any(source.shipped for source in run.protocol.sources),
         "may_run": request.role in MANAGERS,
         "errors": [
             {"target": form[name].id_for_label if name in form.fields else "", "text": text}

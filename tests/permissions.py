@@ -613,6 +613,7 @@ ROWS: dict[str, Row] = {
     "protocol_file": Row(
         **answers(MANAGERS, 302), method="post", kwargs=lambda w: protocol_pk(w) | {"source": "plain"}
     ),
+    "protocol_shipped": Row(**answers(MANAGERS, 302), method="post", kwargs=protocol_pk),
     "protocol_settings": Row(**answers(MANAGERS, 302), method="post", kwargs=protocol_stage),
     "protocol_run": Row(**answers(MANAGERS, 302), method="post", kwargs=protocol_stage),
     "protocol_collect": Row(**answers(MANAGERS, 302), method="post", kwargs=protocol_stage),

@@ -16,7 +16,17 @@ from materials.models import Dataset, Item
 from projects.models import Project, User
 from protocols import catalogue
 from protocols.models import ProtocolRun, StageRun
-from protocols.services import FAULT, collect_stage, give_file, perform, run_stage, set_settings, start_protocol
+from protocols.services import (
+    KILLED,
+    MOST_TRIES,
+    begin,
+    collect_stage,
+    give_file,
+    perform,
+    run_stage,
+    set_settings,
+    start_protocol,
+)
 from protocols.stages import StageError
 from protocols.states import stage_states
 from protocols.tasks import sweep
@@ -185,9 +195,56 @@ def test_a_fault_in_collecting_one_stage_keeps_the_sweep_from_no_other(run: Prot
     StageRun.objects.filter(code="label").update(outputs={})  # nobody is at work any more
     run.stage_runs.filter(code="keep").update(outputs={})
     sweep()
-    assert [(one.status, one.problem) for one in StageRun.objects.filter(code="label")] == [
-        ("under_way", FAULT), ("done", ""),
-    ]  # fmt: skip
+    (failed, done) = StageRun.objects.filter(code="label")
+    assert (failed.status, done.status) == ("under_way", "done")
+    assert "A fault in the program kept this stage from being done (KeyError: 'dataset');" in failed.problem
+
+
+def test_a_stage_that_kills_its_worker_is_given_up_and_can_be_run_again(run: ProtocolRun):
+    killer = run_stage(run=run, code="read", by=None)
+    StageRun.objects.update(started_at=timezone.now() - timedelta(minutes=1))
+    assert [begin(killer.pk) for _ in range(MOST_TRIES)] == [True] * MOST_TRIES  # each worker dies before it is through
+    sweep()
+    killer.refresh_from_db()
+    assert (killer.status, killer.problem) == ("failed", KILLED)
+    label = do(run, "read", "keep", "label")
+    LabelProject.objects.update(status="closed")
+    StageRun.objects.filter(pk=label.pk).update(tries=MOST_TRIES)  # now collecting kills
+    sweep()
+    label.refresh_from_db()
+    assert (label.status, label.problem) == ("under_way", KILLED)
+    assert collect_stage(run=run, code="label", by=None).status == "done"
+
+
+def test_a_plan_that_fails_is_said_in_its_row_and_the_page_stands(
+    run: ProtocolRun, viewer: User, client_as: Callable[[User], Client], monkeypatch: pytest.MonkeyPatch
+):
+    do(run, "read")
+    monkeypatch.setattr("protocols.context.StageContext.dataset", lambda *_: 1 / 0)
+    page = client_as(viewer).get(reverse("protocol", args=[run.project.slug, run.pk])).content.decode()
+    assert "kept this stage from being planned (ZeroDivisionError: division by zero)" in page
+
+
+def test_runs_are_numbered_within_their_protocol(run: ProtocolRun):
+    other = start_protocol(project=run.project, name="pact", by=None)
+    again = start_protocol(project=run.project, name="small", by=None)
+    assert [str(one).split()[-1] for one in (run, other, again)] == ["1", "1", "2"]
+    slugs = {do(one, "read").outputs["dataset"] for one in (run, again)}
+    assert slugs == {"small-1-read", "small-2-read"}
+
+
+def test_the_shipped_files_can_be_taken_again(run: ProtocolRun, researcher: User, client_as: Callable[[User], Client]):
+    page, client = reverse("protocol", args=[run.project.slug, run.pk]), client_as(researcher)
+    assert "small set again" not in client.get(page).content.decode()
+    give_file(run=run, source="lines", file_name="mine.txt", chunks=[b"mine"], by=None)
+    assert do(run, "read").came == 1
+    assert "small set again" in client.get(page).content.decode()
+    client.post(f"{page}shipped/")
+    assert stale(run) == ["read"]
+    assert do(run, "read").came == 3
+    give_file(run=run, source="lines", file_name="mine.txt", chunks=[b"mine"], by=None)
+    call_command("protocol", "small", "read", "--shipped", "--wait")
+    assert run.stage_runs.latest("pk").came == 3
 
 
 def test_the_page_sets_and_runs_and_says_what_is_stale(

@@ -11,7 +11,7 @@ from protocols.catalogue import PROTOCOLS
 from protocols.models import ProtocolRun, StageRun
 from protocols.outputs import is_over
 from protocols.presentation import funnel
-from protocols.services import collect_stage, give_file, run_stage, set_settings, start_protocol
+from protocols.services import collect_stage, give_file, run_stage, set_settings, start_protocol, use_shipped_files
 from protocols.stages import StageError
 from protocols.states import stage_states
 from protocols.trial import Trial, begin_trial
@@ -32,6 +32,9 @@ class Command(BaseCommand):
         parser.add_argument("--new", action="store_true", help="start another run of the protocol")
         parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the stage")
         parser.add_argument("--file", action="append", default=[], metavar="SOURCE=PATH", help="a source file")
+        parser.add_argument(
+            "--shipped", action="store_true", help="remove files given earlier; use the set that comes along"
+        )
         parser.add_argument("--wait", action="store_true", help="do all of it here, with the calls of its model jobs")
         parser.add_argument(
             "--partial", action="store_true", help="go on with what people and models have given so far"
@@ -57,6 +60,8 @@ class Command(BaseCommand):
             return
         run = None if options["new"] else project.protocol_runs.filter(name=options["name"]).first()
         run = run or start_protocol(project=project, name=options["name"], by=None)
+        if options["shipped"]:
+            use_shipped_files(run=run, by=None)
         for source, path in _pairs(options["file"]):
             self._give(run, source, Path(path))
         code = options["stage"]
