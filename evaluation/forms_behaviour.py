@@ -103,10 +103,11 @@ class BehaviourForm(ModelForm):
         _check_once(tuple(contrast.values()) for contrast in found)
         return found
 
-    def clean_rules(self) -> dict[str, list[str]]:
-        rules = {name: _parts(keywords) for name, keywords in self._named("rules")}
-        if not all(name and keywords for name, keywords in rules.items()):
+    def clean_rules(self) -> list[dict[str, Any]]:
+        rules = [{"name": name, "keywords": _parts(keywords)} for name, keywords in self._named("rules")]
+        if not all(all(rule.values()) for rule in rules):
             raise forms.ValidationError("Write each kind with its keywords, such as health: mask | diet.")
+        _check_once(rule["name"] for rule in rules)
         return rules
 
     def clean_deviance(self) -> list[str]:

@@ -36,13 +36,20 @@ class Contrast(_Named):
     minus: str
 
 
+class Rule(_Named):
+    """A kind of preference and the keywords in a text that make it one; of two that fit as well, the first counts."""
+
+    name: str
+    keywords: tuple[str, ...] = Field(min_length=1)
+
+
 class BehaviourParameters(ModelParameters):
     """The parameters of a behaviour report.
 
     Of the options, `culture` is to follow the culture and `preference` to allow the preference; others are no decision.
     The `factors` together make a configuration. `base_instruct` are pairs of models. `maps` are one or two item fields
-    each. `preferences` is the item field with the kind of preference, or with its text, of which `rules` (keywords by
-    kind) make a kind. `deviance` are the terms of the regression, with interactions as `one:other`. `unit` is the item
+    each. `preferences` is the item field with the kind of preference, or with its text, of which `rules` make a
+    kind. `deviance` are the terms of the regression, with interactions as `one:other`. `unit` is the item
     field that names what several items were made from; items with the same are drawn together for intervals.
     """
 
@@ -54,7 +61,7 @@ class BehaviourParameters(ModelParameters):
     maps: tuple[tuple[ItemColumn] | tuple[ItemColumn, ItemColumn], ...] = ()
     contrasts: tuple[Contrast, ...] = ()
     preferences: ItemColumn | None = None
-    rules: dict[str, tuple[str, ...]] = {}
+    rules: tuple[Rule, ...] = ()
     deviance: tuple[Term, ...] = ()
     unit: ItemColumn | None = None
 

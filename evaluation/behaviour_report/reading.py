@@ -9,7 +9,7 @@ import numpy as np
 from django.db import connection, transaction
 
 from evaluation.behaviour_report.cells import COUNTS, FIRST, Cells, Codes, Column
-from evaluation.behaviour_report.parameters import ORDER, BehaviourParameters
+from evaluation.behaviour_report.parameters import ORDER, BehaviourParameters, Rule
 from evaluation.behaviour_report.selecting import Chosen, respondents
 from evaluation.counting import text_column
 from evaluation.metrics.preference_types import preference_type
@@ -170,9 +170,10 @@ def _text(values: Mapping[str, Any], name: str) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _by_rule(texts: Column, rules: Mapping[str, tuple[str, ...]]) -> Column:
+def _by_rule(texts: Column, rules: Iterable[Rule]) -> Column:
     """The kind of preference that each text speaks of."""
-    kinds = _column("item", (preference_type(text, rules) for text in texts.labels))
+    keywords = {rule.name: rule.keywords for rule in rules}
+    kinds = _column("item", (preference_type(text, keywords) for text in texts.labels))
     return Column("item", kinds.codes[texts.codes], kinds.labels)
 
 

@@ -1,5 +1,9 @@
 """A behaviour report on counts done by hand, and its counts in SQL against pandas on the same answers."""
 
+import io
+import json
+import zipfile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,8 +19,10 @@ from evaluation.behaviour_report.parameters import BehaviourParameters
 from evaluation.behaviour_report.sections import behaviour_sections
 from evaluation.behaviour_report.selecting import check_behaviour
 from evaluation.building import build_report
+from evaluation.bundle import bundle
 from evaluation.models import Report
 from evaluation.parameters import ReportError
+from evaluation.recomputing import compare_again
 from materials.models import Item
 from responses.models import Response
 from tests.evaluation.conftest import Paired
@@ -60,7 +66,7 @@ def parameters() -> BehaviourParameters:
         maps=(("item_region",), ("item_region", "item_other_region")),
         contrasts=({"name": "item_age", "plus": "young", "minus": "old"},),
         preferences="item_wish",
-        rules={"health": ("mask",), "style": ("hat",)},
+        rules=({"name": "health", "keywords": ("mask",)}, {"name": "style", "keywords": ("hat",)}),
         deviance=("attr_model", "cond_config"),
         unit="item_scenario",
         resamples=200,
@@ -212,7 +218,7 @@ def test_the_frames_grow_with_levels_and_not_with_items(parameters: BehaviourPar
 
 @pytest.mark.django_db
 def test_a_behaviour_report_is_asked_for_and_shown(
-    behaving: Paired, parameters: BehaviourParameters, client: Client, researcher: Any
+    behaving: Paired, parameters: BehaviourParameters, client: Client, researcher: Any, tmp_path: Path
 ):
     client.force_login(researcher)
     address = reverse("report_new", args=[behaving.project.slug]) + "?kind=behaviour"
@@ -225,7 +231,7 @@ def test_a_behaviour_report_is_asked_for_and_shown(
         "base_instruct": "tiny-base | tiny-instruct",
         "maps": "item_region | item_other_region",
         "contrasts": "item_age: young",
-        "rules": "health: mask",
+        "rules": "protection: mask\nhealth: mask",
         "deviance": "attr_model",
     }
     refused = client.post(address, asked)
@@ -235,4 +241,10 @@ def test_a_behaviour_report_is_asked_for_and_shown(
     assert (report.status, report.problem) == (Report.Status.READY, "")
     page = client.get(reverse("report", args=[behaving.project.slug, report.pk])).content.decode()
     assert "Base against instruct" in page
+    said = json.dumps(report.sections)
+    assert "protection" in said  # of two kinds with as many keywords in a text the first counts
+    assert "health" not in said
+    with zipfile.ZipFile(io.BytesIO(bundle(report))) as file:
+        file.extractall(tmp_path)
+    assert compare_again(tmp_path) == 0
     assert "Demo model" in page

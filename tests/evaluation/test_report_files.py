@@ -17,8 +17,10 @@ from django.test import Client
 
 from evaluation.building import build_report
 from evaluation.bundle import bundle
+from evaluation.fingerprint import data_fingerprint
 from evaluation.kept_frames import pack, unpack
 from evaluation.models import Report
+from evaluation.reactions_report.parameters import ReactionsParameters
 from evaluation.services import create_report, revoke_share, share_report
 from projects.models import AuditEvent, User
 from tests.evaluation.conftest import Paired
@@ -145,3 +147,13 @@ def test_a_link_shows_strangers_the_masked_report_until_it_is_revoked(
     assert client.get(f"/shared/{share.key}/tables/by_country.csv").status_code == 404
     actions = list(AuditEvent.objects.order_by("at").values_list("action", flat=True))
     assert actions[-4:] == ["report shared", "shared report read", "shared report read", "report no longer shared"]
+
+
+def test_the_order_of_names_in_parameters_changes_no_fingerprint():
+    frames = {"people": pd.DataFrame({"n": [1]})}
+    asked = {"dataset": "d", "instrument": "i", "people": "real", "tone": "t", "attitude": "t"}
+    one, other = (
+        ReactionsParameters.model_validate(asked | {"attitudes": attitudes})
+        for attitudes in ({"negative": -1, "positive": 1}, {"positive": 1, "negative": -1})
+    )
+    assert data_fingerprint(frames, one) == data_fingerprint(frames, other)
