@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from evaluation.figures import interval_dots
-from evaluation.judging_report.judgments import ANSWERS, NOBODY, STRANGER, Judging, choices
+from evaluation.judging_report.judgments import ANSWERS, NOBODY, STRANGER, Judging, choices, in_both_orders
 from evaluation.metrics.agreement import agreement_statistics
 from evaluation.metrics.preference import right_in_both, swap_consistency, two_order_accuracy
 from evaluation.metrics.ranking import repeated_runs
@@ -41,6 +41,7 @@ PARAGRAPHS = (
     "depends on which pairs were asked. For people stands how often two of them chose alike, which no judge of "
     "everybody can be expected to pass; it is no bound for a judge that knows whose judgment it gives.",
 )
+ONE_ORDER = Estimate.undefined("no pair was asked in both orders")
 Cells = dict[str, Cell]
 RUNS = "The mean of runs takes each sample as a run, with Student's t interval over runs."
 
@@ -96,7 +97,7 @@ def _overall(judging: Judging, judge: AskedModel, rows: pd.DataFrame) -> Row:
             "right": right if len(named) == 1 or NOBODY not in named else "Each person's or most people's choice",
             "items": rows["of"].nunique(),
             "accuracy": estimate_cell(_estimate(judging, rows)),
-            "right_in_both": estimate_cell(right_in_both(rows)),
+            "right_in_both": estimate_cell(right_in_both(rows) if in_both_orders(rows) else ONE_ORDER),
             "consistency": estimate_cell(swap_consistency(rows, invalid="left_out")),
             "runs": estimate_cell(runs.mean),
         },

@@ -124,6 +124,11 @@ def choices(judgments: pd.DataFrame, right: pd.Series) -> pd.DataFrame:
     return _as_choices(rows, ahead, voted.where(chose))
 
 
+def in_both_orders(choices: pd.DataFrame) -> bool:
+    """Whether any pair of a choices frame was asked in both orders."""
+    return bool((choices.groupby("item")["right_first"].nunique() > 1).any())
+
+
 def positions(judgments: pd.DataFrame) -> pd.DataFrame:
     """The choices frame of all judgments whatever is right: what it says of right and wrong means nothing.
 

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from evaluation.judging_report.accuracy import ONE_ORDER
 from evaluation.judging_report.figures import bars_from_half
-from evaluation.judging_report.judgments import COUNTS, Judging, positions
+from evaluation.judging_report.judgments import COUNTS, Judging, in_both_orders, positions
 from evaluation.judging_report.personal import name_of
 from evaluation.judging_report.set_ups import set_ups
 from evaluation.marks import Mark
@@ -131,7 +132,9 @@ def _positions(chooser: Chooser) -> Row:
             "always_behind": found.always_second,
             "mcnemar": estimate_cell(_p(found.mcnemar_p, found.n_pairs, "no pair has a choice in both orders")),
             "consistency": estimate_cell(swap_consistency(rows, invalid="left_out")),
-            "consistency_all": estimate_cell(swap_consistency(rows, invalid="inconsistent")),
+            "consistency_all": estimate_cell(
+                swap_consistency(rows, invalid="inconsistent") if in_both_orders(rows) else ONE_ORDER
+            ),
         },
         marks=chooser.marks,
     )

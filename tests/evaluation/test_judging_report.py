@@ -118,7 +118,10 @@ def test_accuracy_is_that_of_the_hand(judged: Paired, asked: dict[str, Any]):
 
 
 def test_the_place_of_a_response_is_looked_at_over_all_pairs(judged: Paired, asked: dict[str, Any]):
+    judged.record([(judged.model("once", demo_model=False), 0, "better", "first")], option_order=FRONT)
     report = built(judged, asked)
+    assert row(report, "accuracy", judge="once")["right_in_both"]["reason"] == "no pair was asked in both orders"
+    assert row(report, "positions", who="once")["consistency_all"]["value"] is None
     tiny = row(report, "positions", who="tiny")
     assert (tiny["front"], tiny["behind"], tiny["pairs"]) == (6, 2, 4)
     assert (tiny["always_front"], tiny["always_behind"]) == (2, 0)
