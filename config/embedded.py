@@ -121,9 +121,8 @@ def load_running_services() -> None:
                 f"{' and '.join(missing)} must be set, or start the services with `make demo` in another terminal."
             )
         os.environ[name] = found[name]
-    os.environ.setdefault("CONCORD_URL", found["CONCORD_URL"])
-    if "CONCORD_MODEL_BASE_URL" not in os.environ:
-        os.environ |= {name: found[name] for name in MODEL_VARIABLES if name in found}
+    beside = ("CONCORD_URL", *(() if "CONCORD_MODEL_BASE_URL" in os.environ else MODEL_VARIABLES))
+    os.environ |= {name: found[name] for name in beside if name in found}
 
 
 def local_secret(var: Path, name: str) -> str:

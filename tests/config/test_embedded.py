@@ -129,13 +129,13 @@ def test_running_services_are_found_or_missed(monkeypatch: pytest.MonkeyPatch, t
     assert {name: os.environ[name] for name in urls} == urls
     for name in urls:
         monkeypatch.delenv(name)
-    model = dict.fromkeys(embedded.MODEL_VARIABLES, "1")
-    for name in model:
+    beside = dict.fromkeys((*embedded.MODEL_VARIABLES, "CONCORD_URL"), "1")
+    for name in beside:
         monkeypatch.setenv(name, "")  # so that it is put back
         monkeypatch.delenv(name)
-    embedded.services_file().write_text("".join(f"{name}={value}\n" for name, value in (urls | model).items()))
+    embedded.services_file().write_text("".join(f"{name}={value}\n" for name, value in (urls | beside).items()))
     load_running_services()
-    assert {name: os.environ[name] for name in model} == model  # so that a command can ask the embedded model
+    assert {name: os.environ[name] for name in beside} == beside  # so that a command can ask the embedded model
     monkeypatch.delenv("REDIS_URL")
     embedded.services_file().write_text("REDIS_URL=redis://127.0.0.1:1/0\n")
     with pytest.raises(ImproperlyConfigured, match="REDIS_URL must be set"):
