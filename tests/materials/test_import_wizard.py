@@ -234,7 +234,7 @@ def test_only_a_run_that_nobody_holds_is_marked_as_failed(client: Client, projec
     taken, leave = threading.Event(), threading.Event()
 
     def hold() -> None:
-        with importing_runs._held(run.pk):
+        with importing_runs.alone(importing_runs.LOCK, run.pk):
             taken.set()
             leave.wait(10)
         connection.close()
