@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from math import isnan
 from random import Random
+from typing import Literal, get_args
 
-ARCHITECTURES = ("minimal", "definitions", "maximal")
+Architecture = Literal["minimal", "definitions", "maximal"]
+ARCHITECTURES: tuple[Architecture, ...] = get_args(Architecture)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,8 @@
 """CARE: do models react to news as communities do, and does it help to tell them which community it is?"""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from protocols.care.stages import (
     attitudes,
@@ -16,6 +18,15 @@ from protocols.care.stages import (
 from protocols.stages import Protocol, Source
 
 _DATA = Path(__file__).parent / "data"
+# Three communities with two reactions to a post; two endpoints with the two shorter prompts make four set-ups.
+TRIAL: Mapping[str, Mapping[str, Any]] = {
+    "reactions": {"most": 2},
+    "communities": {"most_sharing": 3},
+    "salience": {"most": 12},
+    "sample": {"article_characters": 600},
+    "pilot": {"endpoints": [1, 2], "prompts": ["minimal", "definitions"]},
+    "report": {"resamples": 200},
+}
 
 PROTOCOL = Protocol(
     name="care",
@@ -75,4 +86,6 @@ PROTOCOL = Protocol(
         outcome.DERIVE,
         outcome.REPORT,
     ),
+    trial=TRIAL,
+    trial_answers={"geopath": "GB"},
 )

@@ -11,7 +11,7 @@ from pydantic import Field
 from llm.models import Call, Job
 from materials.models import Dataset
 from protocols.asking import Answered, answers, plan_asking, start_asking
-from protocols.care.pilot import ARCHITECTURES, Score, SetUp, best, representative, score
+from protocols.care.pilot import ARCHITECTURES, Architecture, Score, SetUp, best, representative, score
 from protocols.care.stages.deciding import ask_people, collected, decisions, outcome
 from protocols.care.stages.in_step import refuse_stale
 from protocols.care.stages.lineage import of
@@ -25,7 +25,13 @@ NOT_AUDITED = "not audited"
 
 class PilotSettings(StageSettings):
     endpoints: EndpointNames = Field(
-        default=(), description="Models to try, each with the three prompts; with none given the project’s first two."
+        default=(), description="Models to try, each with all prompts; with none given the project’s first two."
+    )
+    prompts: tuple[Architecture, ...] = Field(
+        default=ARCHITECTURES,
+        min_length=1,
+        description="Prompts to try: minimal lists the tones, definitions also says what they mean, maximal has examples "
+        "and rules as well.",
     )
     seed: int = Field(default=1, description="Which reaction stands for its community is drawn by it.")
     repetitions: int = Field(
@@ -60,7 +66,7 @@ def plan_pilot(ctx: StageContext) -> Plan:
         asked_for_tones(
             ctx,
             reactions,
-            architectures=ARCHITECTURES,
+            architectures=ctx.settings.prompts,
             endpoints=_endpoints(ctx),
             samples=ctx.settings.repetitions,
             most=communities,
@@ -76,7 +82,7 @@ def start_pilot(ctx: StageContext) -> StageResult:
     asked = asked_for_tones(
         ctx,
         dataset,
-        architectures=ARCHITECTURES,
+        architectures=ctx.settings.prompts,
         endpoints=_endpoints(ctx),
         samples=ctx.settings.repetitions,
     )
