@@ -30,8 +30,8 @@ class PilotSettings(StageSettings):
     prompts: tuple[Architecture, ...] = Field(
         default=ARCHITECTURES,
         min_length=1,
-        description="Prompts to try: minimal lists the tones, definitions also says what they mean, maximal has examples "
-        "and rules as well.",
+        description="Prompts to try: minimal lists the tones, definitions also says what they mean, maximal has "
+        "examples and rules as well.",
     )
     seed: int = Field(default=1, description="Which reaction stands for its community is drawn by it.")
     repetitions: int = Field(
