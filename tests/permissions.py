@@ -614,7 +614,9 @@ ROWS: dict[str, Row] = {
         **answers(MANAGERS, 302), method="post", kwargs=lambda w: protocol_pk(w) | {"source": "plain"}
     ),
     "protocol_shipped": Row(**answers(MANAGERS, 302), method="post", kwargs=protocol_pk),
-    "protocol_settings": Row(**answers(MANAGERS, 302), method="post", kwargs=protocol_stage),
+    "protocol_settings": Row(
+        **answers(MANAGERS, 302), method="post", kwargs=protocol_stage, data=lambda w: {"read-seed": "1"}
+    ),
     "protocol_run": Row(**answers(MANAGERS, 302), method="post", kwargs=protocol_stage),
     "protocol_collect": Row(**answers(MANAGERS, 302), method="post", kwargs=protocol_stage),
     # api
