@@ -6,7 +6,12 @@ from scipy.spatial.distance import jensenshannon
 from scipy.stats import wasserstein_distance as scipy_wasserstein
 
 from evaluation.metrics.alignment import rate_mae
-from evaluation.metrics.distances import jensen_shannon_divergence, total_variation_distance, wasserstein_distance
+from evaluation.metrics.distances import (
+    answer_distances,
+    jensen_shannon_divergence,
+    total_variation_distance,
+    wasserstein_distance,
+)
 from evaluation.metrics.items import items_frame
 
 RNG = np.random.default_rng(5)
@@ -36,3 +41,19 @@ def test_items_without_answers_on_one_side_are_left_out_and_bad_input_is_named()
         total_variation_distance([[1, 0]], [[1, 0, 0]])
     with pytest.raises(ValueError, match="scores must be 2 increasing numbers"):
         wasserstein_distance([[1, 0]], [[0, 1]], scores=[2, 1])
+
+
+def test_each_distance_has_an_interval_over_items():
+    scores = [1, 2, 4, 5]
+    found = answer_distances(HUMAN, MODEL, scores=scores, n_resamples=1000, seed=1)
+    plain = [total_variation_distance(HUMAN, MODEL), jensen_shannon_divergence(HUMAN, MODEL)]
+    plain.append(wasserstein_distance(HUMAN, MODEL, scores=scores))
+    assert [(distance.value, distance.n) for distance in found.values()] == [
+        (pytest.approx(distance.value), distance.n) for distance in plain
+    ]
+    p, q = (side / side.sum(axis=1, keepdims=True) for side in (HUMAN, MODEL))
+    error = np.std(np.abs(p - q).sum(axis=1) / 2) / np.sqrt(len(p))
+    total = found["total_variation_distance"]
+    assert total.high - total.low == pytest.approx(2 * 1.96 * error, rel=0.1)
+    assert set(answer_distances(HUMAN, MODEL, scores=None, seed=1)) == set(found) - {"wasserstein_distance"}
+    assert not answer_distances([[0, 0]], [[1, 0]], scores=None, seed=1)["jensen_shannon_divergence"].defined
