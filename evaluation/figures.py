@@ -179,7 +179,7 @@ def heat_map(
                 labelLimit=limit,
                 labelOverlap=False,
                 # Narrow columns leave room for the names of every second or third.
-                labelExpr="indexof(domain('x'), datum.value) % ceil(13 / bandwidth('x')) ? '' : datum.label",
+                labelExpr="indexof(domain('x'), datum.value) % ceil(18 / bandwidth('x')) ? '' : datum.label",
             ),
         ),
         y=alt.Y("down:N", sort=list(down), title=titles[1], axis=alt.Axis(domain=False, ticks=False, labelLimit=limit)),
@@ -206,11 +206,12 @@ def values_axis(title: str, domain: tuple[float, float]) -> alt.X:
     return alt.X("value:Q", title=title, scale=alt.Scale(domain=domain), axis=axis)
 
 
-def inwards(domain: tuple[float, float]) -> alt.ExprRef:
-    """How words at a `value` are aligned: in the middle, but at an end of the domain towards its inside."""
+def inwards(domain: tuple[float, float], *, ends: float = 0.2) -> alt.ExprRef:
+    """How words at a `value` are aligned: in the middle, but in the first and last part of the domain, each as large a
+    share of it as `ends`, towards its inside."""
     low, high = domain
     place = f"(datum.value - ({low})) / {high - low}"
-    return alt.ExprRef(f"{place} < 0.2 ? 'left' : {place} > 0.85 ? 'right' : 'center'")
+    return alt.ExprRef(f"{place} < {ends} ? 'left' : {place} > {1 - ends} ? 'right' : 'center'")
 
 
 def numbers_axis(format: str) -> alt.Axis:

@@ -33,7 +33,7 @@ def shifts(
         ),
         tooltip=tooltip_of("who", "question"),
     )
-    layers, align = [way, interval, dot], inwards(domain)
+    layers, align = [way, interval, dot], inwards(domain, ends=0.5)
     for stage, dy in ((BASE, -12), (INSTRUCT, 13)):
         words = base.transform_filter(f"datum.question === '{stage}'").mark_text(dy=dy, fontSize=11, align=align)
         layers.append(words.encode(x=x, text="label:N"))

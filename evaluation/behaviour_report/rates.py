@@ -16,7 +16,7 @@ RATES = (
     Column("allow_rate", "Allow rate", "estimate", "0 to 1"),
 )
 ASKED = (Column("question", "Question"), Column("model", "Model", "name"))
-X_TITLE = "Allow rate (share of decisions that allow the preference)"
+X_TITLE = "Allow rate"
 
 
 def rates(behaviour: Behaviour) -> Section:
