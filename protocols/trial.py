@@ -72,9 +72,8 @@ class Trial:
         for stage in self.run.protocol.stages:
             state = stage_states(self.run)[stage.code]
             if state.open or state.stale or not state.done:
-                begun = state.latest if state.open else run_stage(run=self.run, code=stage.code, by=None, here=True)
-                assert begun
-                done = self._ended(begun)
+                left = state.latest if state.open else None
+                done = self._ended(left or run_stage(run=self.run, code=stage.code, by=None, here=True))
                 self.say(f"{stage.title}: {done.came:,} in, {done.out:,} out, {done.seconds:.0f} s.")
 
     def _ended(self, stage_run: StageRun) -> StageRun:
@@ -86,7 +85,7 @@ class Trial:
         if stage_run.status == StageRun.Status.UNDER_WAY:
             for noun, identifier in things(stage_run.outputs):
                 if noun in WORK:
-                    WORK[noun](self, stage_run, identifier)
+                    WORK[noun](self, identifier)
             self._collect(stage_run)
         if stage_run.status == StageRun.Status.FAILED:
             raise StageError(stage_run.problem)
@@ -101,7 +100,7 @@ class Trial:
                 raise
         stage_run.refresh_from_db()
 
-    def _ask(self, stage_run: StageRun, pk: int) -> None:
+    def _ask(self, pk: int) -> None:
         job = Job.objects.get(project=self.run.project, pk=pk)
         if job.status == Job.Status.PAUSED:
             resume_job(job=job)
@@ -109,20 +108,19 @@ class Trial:
         if job.status == Job.Status.PAUSED:
             raise StageError(f"Job {job.pk} is paused. {job.status_reason} Call the trial again to go on.")
 
-    def _label(self, stage_run: StageRun, slug: str) -> None:
+    def _label(self, slug: str) -> None:
         """Bots label, and one of them settles what the others are split about."""
         label_project = LabelProject.objects.get(project=self.run.project, slug=slug)
         if not label_project.is_open:
             return
+        answers = self.run.protocol.trial_answers
         try:
-            self.say(
-                str(label_with_bots(label_project=label_project, seed=SEED, given=self.run.protocol.trial_answers))
-            )
+            self.say(str(label_with_bots(label_project=label_project, seed=SEED, given=answers)))
             settle_splits(label_project=label_project)
         except LabelProjectError as error:
             raise StageError(str(error)) from error
 
-    def _walk(self, stage_run: StageRun, pk: int) -> None:
+    def _walk(self, pk: int) -> None:
         study = Study.objects.get(project=self.run.project, pk=pk)
         if study.status == Study.Status.CLOSED:
             return
@@ -137,14 +135,14 @@ class Trial:
             raise StageError(str(error)) from error
         close_study(study=study, by=None)
 
-    def _build(self, stage_run: StageRun, pk: int) -> None:
+    def _build(self, pk: int) -> None:
         from evaluation.building import build_report  # its libraries take 150 MB, which other commands need not hold
 
         while build_report(pk).status == Report.Status.PENDING:  # a worker is at it
             time.sleep(LOOK_SECONDS)
 
 
-WORK: Mapping[str, Callable[[Trial, StageRun, Any], None]] = {
+WORK: Mapping[str, Callable[[Trial, Any], None]] = {
     "job": Trial._ask,
     "label_project": Trial._label,
     "study": Trial._walk,

@@ -54,9 +54,12 @@ def label_with_bots(
         raise LabelProjectError(f"{label_project} is closed; open it, so that bots can label.")
     if not beside_people and _places(label_project).exclude(annotator=None).exclude(annotator__in=_bots()).exists():
         raise LabelProjectError(
-            f"People have begun to label {label_project}, so bots leave its places to them unless beside_people is set."
+            f"People have begun to label {label_project}, so bots leave it to them; label_bots has --beside-people."
         )
-    wanted = annotators or max(label_project.overlap, label_project.calibration_overlap or 0)
+    each = max(label_project.overlap, label_project.calibration_overlap or 0)
+    wanted = each if annotators is None else annotators
+    if wanted < 1:
+        raise LabelProjectError("Give at least one bot.")
     users = [_bot(number) for number in range(1, wanted + 1)]
     if label_project.members_only:
         name_members(label_project=label_project, users=users, by=None)

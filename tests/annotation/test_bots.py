@@ -94,6 +94,19 @@ def test_places_are_left_to_people_who_have_begun(make_label_project, annotator,
 
 
 @pytest.mark.django_db
+def test_what_bots_cannot_do_is_said(make_label_project):
+    label_project = make_label_project(status="closed")
+    with pytest.raises(CommandError, match="Validation is closed; open it"):
+        call_command("label_bots", label_project.slug)
+    label_project.status = "open"
+    label_project.save()
+    with pytest.raises(CommandError, match="Give at least one bot"):
+        call_command("label_bots", label_project.slug, annotators=0)
+    with pytest.raises(CommandError, match="There is no labelling project elsewhere"):
+        call_command("label_bots", "elsewhere")
+
+
+@pytest.mark.django_db
 def test_a_persons_account_is_no_bots(make_label_project):
     User.objects.create_user(username="bot-1")
     with pytest.raises(CommandError, match="The account bot-1 is a person's"):
