@@ -12,6 +12,7 @@ from typing import Any
 from evaluation.latex_text import escaped, foreign
 from evaluation.sections.shape import P_UNITS, two_decimals
 
+Json = dict[str, Any]
 Cell = Sequence[str]  # its lines
 
 _MARKS = {"human": "people", "simulated": "simulated", "model": "model", "demo-model": "demo model"}
@@ -37,24 +38,35 @@ def latex_table(table: Mapping[str, Any]) -> str:
     row stands in the last column, or in the caption where all rows have the same; below the table, why numbers are
     undefined.
     """
-    columns, rows = [column for column in table["columns"] if column["shown"]], table["rows"]
-    marks = {tuple(row["marks"]) for row in rows}
-    apart = len(marks) > 1
-    kind = "" if apart else "".join(f" Kind: {_marked(found)}." for found in marks if found)
-    code, title = re.sub("[^A-Za-z0-9_.-]", "-", table["code"]), f"{table['title']}. {table['caption']}{kind}"
-    heads: list[Cell] = [*map(_head, columns), *[["Kind"]] * apart]
-    cells: list[list[Cell]] = [[*_cells(columns, row["cells"]), *[[_marked(row["marks"])]] * apart] for row in rows]
+    columns, rows, kind = _with_kinds(table)
+    heads, cells = [_head(column) for column in columns], [list(_cells(columns, row)) for row in rows]
     flat: list[list[Cell]] = [[[" ".join(cell)] for cell in row] for row in cells]
-    widths = [max(len(line) for row in (heads, *flat) for line in row[place]) for place in range(len(heads))]
+    widths = [max(map(len, lines)) for lines in ([*head, *(row[n][0] for row in flat)] for n, head in enumerate(heads))]
     turned = sum(widths) > _ACROSS
-    numbers = [column["kind"] in ("count", "estimate") for column in columns] + [False] * apart
+    numbers = [column["kind"] in ("count", "estimate") for column in columns]
     words = [_BROKEN if width > _IN_TEXT else "l" for width in widths]
     aligned = "".join("r" if number else own for number, own in zip(numbers, words, strict=True))
     head, body = _row(heads, numbers, "b"), [_row(row, numbers, "t") for row in (cells if turned else flat)]
+    code = re.sub("[^A-Za-z0-9_.-]", "-", table["code"])
+    title = escaped(f"{table['title']}. {table['caption']}{kind}")
     layout = _over_pages if len(rows) > _ON_A_PAGE else _on_a_page
-    caption = f"\\caption{{{escaped(title)}}}\\label{{tab:{code}}}"
+    caption = f"\\caption{{{title}}}\\label{{tab:{code}}}"
     lines = layout(caption, aligned, head, body, list(_reasons(columns, rows)), turned=turned)
     return "\n".join([*_needed("\n".join(lines)), *lines, ""])
+
+
+def _with_kinds(table: Mapping[str, Any]) -> tuple[list[Json], list[Json], str]:
+    """The columns that are shown and the cells of each row, and a sentence for the caption on whose answers they are.
+
+    Where rows differ in that, it is a column more, and no sentence.
+    """
+    columns = [column for column in table["columns"] if column["shown"]]
+    rows = [row["cells"] for row in table["rows"]]
+    kinds = [", ".join(_MARKS[mark] for mark in row["marks"]) for row in table["rows"]]
+    if len(set(kinds)) > 1:
+        apart = {"key": "kind of answers", "label": "Kind", "kind": "text", "unit": ""}
+        return [*columns, apart], [row | {apart["key"]: kind} for row, kind in zip(rows, kinds, strict=True)], ""
+    return columns, rows, "".join(f" Kind: {kind}." for kind in set(kinds) if kind)
 
 
 def _on_a_page(
@@ -89,7 +101,7 @@ def _needed(lines: str) -> list[str]:
     return [f"% \\usepackage{{{packages}}}", *(scripts if foreign(lines) else [])]
 
 
-def _head(column: Mapping[str, Any]) -> Cell:
+def _head(column: Json) -> Cell:
     lines = textwrap.wrap(column["label"], _IN_HEAD, break_long_words=False)
     unit = f"({column['unit']})"
     if not column["unit"]:
@@ -97,7 +109,7 @@ def _head(column: Mapping[str, Any]) -> Cell:
     return [f"{lines[0]} {unit}"] if lines == [column["label"]] and len(unit) < 4 else [*lines, unit]
 
 
-def _cells(columns: Sequence[Mapping[str, Any]], cells: Mapping[str, Any]) -> Iterator[Cell]:
+def _cells(columns: Sequence[Json], cells: Json) -> Iterator[Cell]:
     said = {cells[column["key"]] for column in columns if column["kind"] == "count"}
     for column in columns:
         cell = cells[column["key"]]
@@ -122,10 +134,6 @@ def _estimate(cell: Mapping[str, Any], said: set[Any]) -> Cell:
     return [two_decimals(cell["value"]), *interval, *n]
 
 
-def _marked(marks: Sequence[str]) -> str:
-    return ", ".join(_MARKS[mark] for mark in marks)
-
-
 def _row(cells: Sequence[Cell], numbers: Sequence[bool], held_by: str) -> str:
     """A bracket or star at the beginning would be read as an option of the line above, so braces come first."""
     line = " & ".join(_stacked(cell, number, held_by) for cell, number in zip(cells, numbers, strict=True)) + r" \\"
@@ -138,7 +146,7 @@ def _stacked(cell: Cell, number: bool, held_by: str) -> str:
     return lines if len(cell) < 2 else rf"\begin{{tabular}}[{held_by}]{{@{{}}{side}@{{}}}}{lines}\end{{tabular}}"
 
 
-def _reasons(columns: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    cells = [row["cells"][column["key"]] for row in rows for column in columns if column["kind"] == "estimate"]
+def _reasons(columns: Sequence[Json], rows: Sequence[Json]) -> Iterator[str]:
+    cells = [row[column["key"]] for row in rows for column in columns if column["kind"] == "estimate"]
     for reason in dict.fromkeys(cell["reason"] or "not computed" for cell in cells if cell["value"] is None):
         yield rf"\par\smallskip\raggedright n/a: {escaped(reason)}"
