@@ -127,7 +127,8 @@ def _figures(judging: Judging, rows: pd.DataFrame) -> dict[str, Cell]:
 
 def _by_topic(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     yield from ((str(topic) or "Not stated", own) for topic, own in rows.groupby("topic"))
-    yield ALL_TOPICS, rows
+    if rows["topic"].nunique() > 1:
+        yield ALL_TOPICS, rows
 
 
 def _topics(judging: Judging, found: Sequence[SetUp]) -> tuple[Row, ...]:

@@ -43,7 +43,9 @@ def set_ups(judging: Judging) -> Iterator[SetUp]:
                 continue
             chosen = choose(as_judgements(own["dev"][same_run]), difference_penalty=penalty)
             judged = as_judgements(tested)
-            rows = with_plain(rated(judged, chosen), tested, plain)
+            if (rows := rated(judged, chosen)).empty:
+                continue
+            rows = with_plain(rows, tested, plain)
             yield SetUp(judge, str(author), chosen, rows, personal_choices(judged, chosen), tested[COUNTS].sum())
 
 

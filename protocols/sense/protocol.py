@@ -7,18 +7,22 @@ from typing import Any
 from protocols.sense.stages import challenge, filtering, judging, labels, leaderboard, results
 from protocols.stages import Protocol, Source
 
-# With one model under three names, each dialogue has three pairs: one to write preferences from and two to test them.
+# With one model under three names each dialogue has three pairs: one to write preferences from, two to test them. They
+# differ above temperature 0 only, where a tiny model also repeats itself less, and so is cut off less.
 TRIAL: Mapping[str, Mapping[str, Any]] = {
     "read": {"most": 4},
-    "contrast": {"strong": [1], "weak": [2]},
+    "contrast": {"strong": [1], "weak": [2], "temperature": 1, "max_tokens": 400},
     "challenge": {"least_share": 0},
-    "respond": {"models": [1, 2, 3]},
+    "respond": {"models": [1, 2, 3], "temperature": 1, "max_tokens": 400},
+    "pairs": {"per_topic": 3},
     "labels": {"annotators": 2},
     "split": {"dev_per_topic": 1},
+    "preferences": {"temperature": 1, "max_tokens": 400},
     "judge_dev": {"max_tokens": 48},
     "judge_test": {"max_tokens": 48},
     "baseline": {"max_tokens": 48},
     "accuracy": {"people": "simulated"},
+    "cross": {"source": "", "targets": []},
     "judge_cross": {"max_tokens": 48},
     "ranking_pairs": {"models": [1, 2], "preferences_each": 1},
     "judge_ranking": {"max_tokens": 48},

@@ -32,9 +32,12 @@ class Reporting(StageSettings):
 
 
 class Crossing(StageSettings):
-    source: str = Field(default="math", description=f"Whose preferences: one of {', '.join(topics())}.")
+    source: str = Field(
+        default="math", description=f"Whose preferences: one of {', '.join(topics())}; empty for the first there is."
+    )
     targets: tuple[str, ...] = Field(
-        default=("reasoning", "translation"), description="On whose test pairs; the paper takes these two."
+        default=("reasoning", "translation"),
+        description="On whose test pairs; the paper takes these two. None for all other topics.",
     )
 
 
@@ -115,14 +118,16 @@ def _done(ctx: StageContext, code: str) -> QuerySet[StageRun]:
 def cross_pairs(ctx: StageContext) -> StageResult:
     """Test pairs of other topics under the preferences that were selected for one."""
     settings, found = ctx.settings, selection(ctx)
-    if unknown := [topic for topic in (settings.source, *settings.targets) if topic not in topics()]:
+    if unknown := [topic for topic in (settings.source, *settings.targets) if topic and topic not in topics()]:
         raise StageError(f"There is no topic {', '.join(unknown)}; there are {', '.join(topics())}.")
     written = {item.external_id: item.content for item in ctx.items("preferences")}
-    test = [item for item in ctx.items("split", "dataset_test") if item.content["topic"] in settings.targets]
+    source = settings.source or min((topic for _, topic in found), default="")
+    targets = set(settings.targets or topics()) - {source}
+    test = [item for item in ctx.items("split", "dataset_test") if item.content["topic"] in targets]
     made = ctx.make_dataset(
         under(item, number, id, written[id])
         for number, item in enumerate(test, start=1)
-        if (chosen := found.get((item.content["annotator"], settings.source)))
+        if (chosen := found.get((item.content["annotator"], source)))
         for id in chosen.one
     )
     if not made.items.exists():
