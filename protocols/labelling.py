@@ -81,6 +81,12 @@ def given_labels(ctx: StageContext, code: str) -> list[Given]:
     return [Given((external_id, digest), *rest) for external_id, digest, *rest in rows]
 
 
+def bots_note(given: Iterable[Given]) -> list[str]:
+    """The sentence that belongs beside these answers where bots gave some of them."""
+    bots = sum(one.by_bot for one in given)
+    return [f"{bots:,} of these answers are of bots and say nothing about people."] if bots else []
+
+
 def decided(ctx: StageContext, code: str) -> dict[Key, dict[str, Any]]:
     """By item and question what holds: the latest decision of an adjudicator, else the one answer most people gave.
 

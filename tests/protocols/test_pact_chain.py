@@ -73,6 +73,9 @@ def test_from_source_files_to_reports(
     assert plan.counts["With the demographic conditions"] == 48 * scenarios * 24
     assert set(run.stage_runs.values_list("status", flat=True)) == {"done"}
     assert Report.objects.filter(status="ready").count() == 3
+    for code, answers in (("filter_check", 6), ("people", 32 * 3), ("overrule", 2)):
+        note = run.stage_runs.get(code=code).outputs["note"][-1]
+        assert note == f"{answers} of these answers are of bots and say nothing about people."
     pilot = run.stage_runs.get(code="judge_pilot").outputs["note"]
     assert any("Judge and people agree on" in sentence for sentence in pilot)
     notes = run.stage_runs.get(code="styles").outputs["note"]

@@ -9,7 +9,7 @@ from pydantic import Field
 from materials.models import Item
 from protocols.asking import Asked, answers, plan_asking, start_asking
 from protocols.context import Made, StageContext
-from protocols.labelling import decided, key_of, start_labelling, undecided
+from protocols.labelling import bots_note, decided, given_labels, key_of, start_labelling, undecided
 from protocols.pact.draws import drawn
 from protocols.pact.model_questions import USABILITY, USABILITY_CHECK
 from protocols.pact.stages.common import NO_ANSWER, Asking, asked_about, counted, prompt
@@ -115,6 +115,7 @@ def collect_check(ctx: StageContext) -> StageResult:
     came = ctx.dataset("filter").items.count()
     taken_back = why.pop("taken back by a person")
     note = [f"People checked {len(decisions):,} rows and took {taken_back:,} back that the model had discarded."]
+    note += bots_note(given_labels(ctx, "filter_check"))
     return StageResult({"dataset": made.slug, "note": note}, came, made.items.count(), counted(why))
 
 

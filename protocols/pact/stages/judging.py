@@ -10,7 +10,7 @@ from llm.models import Job
 from materials.models import Item
 from protocols.asking import Asked, answers, plan_asking, start_asking
 from protocols.context import Made, StageContext
-from protocols.labelling import decided, key_of, start_labelling, undecided
+from protocols.labelling import bots_note, decided, given_labels, key_of, start_labelling, undecided
 from protocols.pact.instruments import VALIDATION_QUESTIONS
 from protocols.pact.model_questions import CRITERIA, JUDGE, OVERRULE
 from protocols.pact.stages.building import SCENARIO
@@ -98,7 +98,7 @@ def collect_overruling(ctx: StageContext) -> StageResult:
     known, flagged = decided(ctx, "overrule"), _flagged(ctx)
     said = Counter(known.get(key_of(item), {}).get("keep", "") for item in flagged)
     why = +Counter({"left to the judge": said[""], "removed by a person": said["no"]})
-    return StageResult({}, len(flagged), said["yes"], dict(why))
+    return StageResult({"note": bots_note(given_labels(ctx, "overrule"))}, len(flagged), said["yes"], dict(why))
 
 
 def remove(ctx: StageContext) -> StageResult:

@@ -10,7 +10,7 @@ from pydantic import Field
 from materials.models import Item
 from materials.services import content_hash
 from protocols.context import Made, StageContext, check_items
-from protocols.labelling import Key, decided, given_labels, start_labelling
+from protocols.labelling import Key, bots_note, decided, given_labels, start_labelling
 from protocols.pact.draws import draw_index, drawn
 from protocols.pact.dyads import AGES, GENDERS
 from protocols.pact.instruments import VALIDATION_GUIDELINES, VALIDATION_QUESTIONS
@@ -104,18 +104,15 @@ def _people_notes(ctx: StageContext, labelled: Sequence[tuple[Item, Mapping[str,
     from protocols.pact.validation import agreement_words  # numpy and what else the metrics take
 
     by_cell: dict[tuple[Key, str], list[str]] = defaultdict(list)
-    bots = 0
-    for given in given_labels(ctx, "people"):
-        if given.question in CRITERIA:
-            by_cell[given.item, given.question].append(given.value)
-            bots += given.by_bot
+    answers = [given for given in given_labels(ctx, "people") if given.question in CRITERIA]
+    for given in answers:
+        by_cell[given.item, given.question].append(given.value)
     texts = {question["code"]: question["text"] for question in VALIDATION_QUESTIONS}
     notes = [
         f"{texts[code]} Yes for {sum(verdicts.get(code) == 'yes' for _, verdicts in labelled):,} of {len(labelled):,}."
         for code in CRITERIA
     ]
-    simulated = [f"{bots:,} of these answers are of bots and say nothing about people."] if bots else []
-    return [*notes, agreement_words(list(by_cell.values())), *simulated]
+    return [*notes, agreement_words(list(by_cell.values())), *bots_note(answers)]
 
 
 def _criteria(verdicts: Mapping[str, Any]) -> dict[str, str]:
