@@ -1,7 +1,7 @@
 """A report's table as LaTeX with booktabs. Pure: from the stored table to text.
 
 No table is wider than its page: heads and long texts are broken into lines, wide tables are turned, with intervals
-below their values, and what is still too wide is made smaller. A table with many rows goes on over pages.
+below their values, and what is still too wide is made smaller. A table with many rows comes in parts of a page each.
 """
 
 import re
@@ -17,7 +17,7 @@ Cell = Sequence[str]  # its lines
 
 _MARKS = {"human": "people", "simulated": "simulated", "model": "model", "demo-model": "demo model"}
 _IN_HEAD, _IN_TEXT, _ACROSS = 11, 28, 95  # letters; across an upright page in footnote size
-_ON_A_PAGE = 40  # rows
+_LINES, _LINES_TURNED = 40, 24  # that a page has room for
 _BROKEN = r">{\raggedright\arraybackslash}p{10em}"
 _SMALL = r"\footnotesize\setlength{\tabcolsep}{3pt}"
 _NO_WIDER = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
@@ -25,8 +25,6 @@ _PACKAGES = {
     "array": r"\arraybackslash",
     "booktabs": r"\toprule",
     "graphicx": r"\resizebox",
-    "longtable": r"\begin{longtable}",
-    "pdflscape": r"\begin{landscape}",
     "rotating": r"\begin{sidewaystable}",
 }
 
@@ -47,12 +45,24 @@ def latex_table(table: Mapping[str, Any]) -> str:
     words = [_BROKEN if width > _IN_TEXT else "l" for width in widths]
     aligned = "".join("r" if number else own for number, own in zip(numbers, words, strict=True))
     head, body = _row(heads, numbers, "b"), [_row(row, numbers, "t") for row in (cells if turned else flat)]
-    code = re.sub("[^A-Za-z0-9_.-]", "-", table["code"])
-    title = escaped(f"{table['title']}. {table['caption']}{kind}")
-    layout = _over_pages if len(rows) > _ON_A_PAGE else _on_a_page
-    caption = f"\\caption{{{title}}}\\label{{tab:{code}}}"
-    lines = layout(caption, aligned, head, body, list(_reasons(columns, rows)), turned=turned)
+    on_a_page = _LINES_TURNED // max((len(cell) for row in cells for cell in row), default=1) if turned else _LINES
+    parts = [body[start : start + on_a_page] for start in range(0, max(len(body), 1), on_a_page)]
+    captions = _captions(table["code"], f"{table['title']}. {table['caption']}{kind}", len(parts))
+    place, reasons = "sidewaystable" if turned else "table", list(_reasons(columns, rows))
+    lines: list[str] = []
+    for caption, part in zip(captions, parts, strict=True):
+        lines += [f"\\begin{{{place}}}", r"\centering", caption, _SMALL, _NO_WIDER, f"\\begin{{tabular}}{{{aligned}}}"]
+        lines += [r"\toprule", head, r"\midrule", *part, r"\bottomrule", r"\end{tabular}}", *reasons]
+        lines += [f"\\end{{{place}}}"]
     return "\n".join([*_needed("\n".join(lines)), *lines, ""])
+
+
+def _captions(code: str, title: str, n_parts: int) -> Iterator[str]:
+    """The caption of each part; the first has the label."""
+    for number in range(1, n_parts + 1):
+        part = f" Part {number} of {n_parts}." if n_parts > 1 else ""
+        label = f"\\label{{tab:{re.sub('[^A-Za-z0-9_.-]', '-', code)}}}" if number == 1 else ""
+        yield f"\\caption{{{escaped(title + part)}}}{label}"
 
 
 def _with_kinds(table: Mapping[str, Any]) -> tuple[list[Json], list[Json], str]:
@@ -67,31 +77,6 @@ def _with_kinds(table: Mapping[str, Any]) -> tuple[list[Json], list[Json], str]:
         apart = {"key": "kind of answers", "label": "Kind", "kind": "text", "unit": ""}
         return [*columns, apart], [row | {apart["key"]: kind} for row, kind in zip(rows, kinds, strict=True)], ""
     return columns, rows, "".join(f" Kind: {kind}." for kind in set(kinds) if kind)
-
-
-def _on_a_page(
-    caption: str, aligned: str, head: str, body: Sequence[str], reasons: Sequence[str], *, turned: bool
-) -> list[str]:
-    place = "sidewaystable" if turned else "table"
-    return [
-        *(f"\\begin{{{place}}}", r"\centering", caption, _SMALL),
-        *(_NO_WIDER, f"\\begin{{tabular}}{{{aligned}}}"),
-        *(r"\toprule", head, r"\midrule", *body, r"\bottomrule"),
-        *(r"\end{tabular}}", *reasons, f"\\end{{{place}}}"),
-    ]
-
-
-def _over_pages(
-    caption: str, aligned: str, head: str, body: Sequence[str], reasons: Sequence[str], *, turned: bool
-) -> list[str]:
-    """What is turned is set smaller, because it cannot be shrunk as a whole."""
-    begin, size, end = (r"\begin{landscape}", r"\scriptsize", r"\end{landscape}") if turned else ("", "", "")
-    again = [r"\toprule", head, r"\midrule"]
-    return [
-        *(f"{begin}{{{_SMALL}{size}", f"\\begin{{longtable}}{{{aligned}}}"),
-        *(f"{caption} \\\\", *again, r"\endfirsthead", *again, r"\endhead", r"\bottomrule", r"\endfoot"),
-        *(*body, r"\end{longtable}", *reasons, f"}}{end}"),
-    ]
 
 
 def _needed(lines: str) -> list[str]:
