@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import ValidationError
+
 from materials.services import canonical_json
 from protocols.files import Given, given_files
 from protocols.models import ProtocolRun, StageRun
@@ -70,7 +72,13 @@ def stage_states(run: ProtocolRun, files: Mapping[str, Given] | None = None) -> 
 
 
 def settings_of(run: ProtocolRun, stage: Stage) -> StageSettings:
-    return stage.settings.model_validate(run.settings.get(stage.code, {}))
+    """As they were set; what an earlier version of the stage took and this one refuses is as if it had not been set."""
+    given = run.settings.get(stage.code, {})
+    try:
+        return stage.settings.model_validate(given)
+    except ValidationError as error:
+        refused = {name for fault in error.errors() for name in fault["loc"][:1]}
+        return stage.settings.model_validate({name: value for name, value in given.items() if name not in refused})
 
 
 def stage_fingerprint(

@@ -225,6 +225,12 @@ def test_a_plan_that_fails_is_said_in_its_row_and_the_page_stands(
     assert "kept this stage from being planned (ZeroDivisionError: division by zero)" in page
 
 
+def test_a_setting_that_a_newer_stage_refuses_is_as_if_not_set(run: ProtocolRun):
+    run.settings = {"keep": {"least": -1, "gone": 3}}
+    run.save()
+    assert stage_states(run)["keep"].settings == run.protocol.stage("keep").settings()
+
+
 def test_runs_are_numbered_within_their_protocol(run: ProtocolRun):
     other = start_protocol(project=run.project, name="pact", by=None)
     again = start_protocol(project=run.project, name="small", by=None)
