@@ -13,7 +13,7 @@ from evaluation.metrics.dependent_correlations import steiger_test, williams_tes
 from evaluation.metrics.reactions import attitude_ceiling, attitude_estimates
 from evaluation.metrics.result import Estimate
 from evaluation.reactions_report.figures import ATTITUDES, shares
-from evaluation.reactions_report.reactions import CEILING, Reactions
+from evaluation.reactions_report.reactions import ALL, CEILING, WHY_ALL_POSTS, Reactions
 from evaluation.sections.answerers import AskedModel
 from evaluation.sections.shape import Cell, Column, Figure, Row, Section, Table, estimate_cell, two_decimals
 
@@ -73,7 +73,7 @@ def attitudes(reactions: Reactions) -> Section | None:
             "independent. Many tests find something by chance: they are not corrected for their number.",
             f"{CEILING}: one observed reaction of each post against the mean of the post's others, on posts with two "
             f"or more; ρ is the mean of {parameters.splits} draws. A post has few observed reactions, so even a model "
-            "that reacts as one more person has these errors. In signed errors people cancel each other out.",
+            f"that reacts as one more person has these errors; signed ones cancel each other out. {WHY_ALL_POSTS}",
             f"Brackets are 95 % bootstrap intervals over {reactions.clustered} ({parameters.resamples} resamples).",
         ),
         tables=tuple(tables),
@@ -93,18 +93,15 @@ def _levels(reactions: Reactions, model: AskedModel) -> Iterator[Row]:
 
 
 def _ceiling(reactions: Reactions) -> Iterator[Row]:
-    """What people reach with each other, which has no mean error."""
-    for split, posts in reactions.splits.items():
-        found = attitude_ceiling(
-            reactions.of(reactions.observed_attitudes, posts),
-            communities=reactions.communities,
-            n_splits=reactions.parameters.splits,
-            **reactions.resampling,
-        )
-        if n := found["attitude_rmse"].n:
-            found["attitude_mean_error"] = Estimate(0.0, n)
-            cells: dict[str, Cell] = {"model": CEILING, "split": split, "level": ""}
-            yield Row(cells | _cells(found, n), reactions.who.people_marks, n_people=reactions.who.n_people)
+    """What people reach with each other, who have no mean error."""
+    observed = reactions.of(reactions.observed_attitudes, reactions.splits[ALL])
+    found = attitude_ceiling(
+        observed, communities=reactions.communities, n_splits=reactions.parameters.splits, **reactions.resampling
+    )
+    if n := found["attitude_rmse"].n:
+        cells: dict[str, Cell] = {"model": CEILING, "split": ALL, "level": ""}
+        cells |= _cells(found | {"attitude_mean_error": Estimate(0.0, n)}, n)
+        yield Row(cells, reactions.who.people_marks, n_people=reactions.who.n_people)
 
 
 def _cells(found: Mapping[str, Estimate], posts: int) -> dict[str, Cell]:

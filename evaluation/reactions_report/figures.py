@@ -18,6 +18,7 @@ from evaluation.figures import (
     words_axis,
 )
 
+LOOSE: Mapping[str, Any] = {"grid": False, "tickCount": 4, "labelOverlap": "greedy", "labelSeparation": 8}
 ATTITUDES = ("negative", "neutral", "positive")
 
 
@@ -50,10 +51,14 @@ def distributions(rows: Rows, *, panels: Mapping[str, bool], caution: str) -> di
         across = alt.Scale(type="log") if logarithmic else alt.Scale(zero=False)
         line = (
             alt.Chart()
-            .mark_line(color=QUIET, strokeWidth=2, interpolate="step-before", point=alt.OverlayMarkDef(size=12))
+            .mark_line(
+                color=QUIET, strokeWidth=2, interpolate="step-before", point=alt.OverlayMarkDef(size=12, color=QUIET)
+            )
             .encode(
-                x=alt.X("value:Q", title=title, scale=across, axis=numbers_axis("~g")),
-                y=alt.Y("keyphrases:Q", title="Keyphrases", scale=alt.Scale(type="log"), axis=numbers_axis("~s")),
+                x=alt.X("value:Q", title=title, scale=across, axis=alt.Axis(format="~r", **LOOSE)),
+                y=alt.Y(
+                    "keyphrases:Q", title="Keyphrases", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s", **LOOSE)
+                ),
                 strokeDash=alt.StrokeDash("who:N", sort=None, legend=None),
                 tooltip=["who:N", alt.Tooltip("value:Q", format=".4~g"), alt.Tooltip("keyphrases:Q", format=",")],
             )

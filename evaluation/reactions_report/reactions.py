@@ -16,6 +16,8 @@ from evaluation.sections.answerers import Answerers, AskedModel, asked_models, l
 
 ALL = "All posts"
 CEILING = "Human ceiling"
+# A reaction that is set against the others of a post that was chosen for their mean tends away from them.
+WHY_ALL_POSTS = "It is of all posts, because the splits follow from the very reactions that it compares."
 
 
 class Resampling(TypedDict):

@@ -19,13 +19,13 @@ PLACES = (
 KEYPHRASES = (
     Column("group", "Keyphrases", "name"),
     Column("keyphrases", "Keyphrases", "count", "n"),
-    Column("salience", "Salience", "text", "median, largest"),
-    Column("frequency", "Posts with it", "text", "median, largest"),
-    Column("sparsity", "Sparsity", "text", "median, largest"),
+    Column("salience", "Salience", "text", "median; largest"),
+    Column("frequency", "Posts with it", "text", "median; largest"),
+    Column("sparsity", "Sparsity", "text", "median; largest"),
 )
 EVERY, CHOSEN = "All candidates", "Most salient"
 PANELS = {"salience": "Salience", "frequency": "Posts with the keyphrase", "sparsity": "Sparsity"}
-MOST_POINTS = 200  # of a line
+STEPS_IN_LOGARITHM = 20
 
 
 def studied(reactions: Reactions) -> Section | None:
@@ -101,7 +101,7 @@ def _keyphrases(reactions: Reactions) -> Table:
     rows = []
     for name, group in _groups(reactions).items():
         spread = group.loc[np.repeat(group.index, group["n"]), list(PANELS)]
-        words = {column: f"{spread[column].median():.3g}, {spread[column].max():.3g}" for column in PANELS}
+        words = {column: f"{spread[column].median():,.4g}; {spread[column].max():,.4g}" for column in PANELS}
         rows.append(Row({"group": name, "keyphrases": len(spread), **words}))
     return Table("keyphrases", "Keyphrases", "Of the communities that were chosen.", KEYPHRASES, tuple(rows))
 
@@ -114,12 +114,12 @@ def _distributions(reactions: Reactions) -> Figure:
         for name, group in groups.items()
         for value, n in _at_least(group[column], group["n"])
     ]
-    n = " and ".join(f"{group['n'].sum():,} {name.lower()}" for name, group in groups.items())
+    every, chosen = (f"{group['n'].sum():,}" for group in groups.values())
     return Figure(
         code="keyphrases",
         title="Salience, frequency and sparsity of keyphrases",
-        caption=f"How many keyphrases have at least so much of each; {n} (dashed). Both axes of the frequency are "
-        "logarithmic, of the others that of the count.",
+        caption=f"How many of {every} candidates (solid) and of the {chosen} most salient ones (dashed) have at least "
+        "so much of each. Counts are on a logarithmic scale, and so are posts.",
         source=reactions.source,
         spec=distributions(
             rows,
@@ -130,7 +130,8 @@ def _distributions(reactions: Reactions) -> Figure:
 
 
 def _at_least(values: pd.Series, n: pd.Series) -> list[tuple[float, int]]:
-    """Values from the lowest, each with how many are as high or higher; evenly thinned where they are many."""
+    """Values from the lowest, each with how many are as high or higher; of counts that can hardly be told apart on a
+    logarithmic scale the first."""
     upto = n.groupby(values).sum().sort_index()[::-1].cumsum()[::-1]
-    kept = upto.iloc[np.unique(np.linspace(0, len(upto) - 1, MOST_POINTS).astype(int))] if len(upto) else upto
+    kept = upto[~(np.log(upto) * STEPS_IN_LOGARITHM).round().duplicated()]
     return list(zip(kept.index.astype(float), kept.astype(int), strict=True))

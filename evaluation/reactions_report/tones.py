@@ -10,7 +10,7 @@ from evaluation.metrics.gap import mcnemar_exact
 from evaluation.metrics.reactions import tone_ceiling, tone_deltas, tone_estimates
 from evaluation.metrics.result import Estimate
 from evaluation.metrics.transitions import Transitions, community_transitions
-from evaluation.reactions_report.reactions import ALL, CEILING, Reactions
+from evaluation.reactions_report.reactions import ALL, CEILING, WHY_ALL_POSTS, Reactions
 from evaluation.sections.answerers import AskedModel
 from evaluation.sections.shape import Cell, Column, Figure, Row, Section, Table, estimate_cell
 
@@ -75,7 +75,7 @@ def tones(reactions: Reactions) -> Section | None:
             "have the same distribution, however they are spread over posts. Every reaction counts alike.",
             f"{CEILING}: one observed reaction of each post in the place of a simulated one, against the post's "
             f"others, on posts with two or more; coverage and JSD are means of {parameters.splits} draws. A model is "
-            "held against one reaction more, so one that reacts as people do can pass it a little.",
+            f"held against one reaction more, so one that reacts as people do can pass it a little. {WHY_ALL_POSTS}",
             f"Brackets are 95 % bootstrap intervals over {reactions.clustered} ({parameters.resamples} resamples, seed "
             f"{parameters.seed}). Resamples repeat posts, which lowers coverage and raises JSD; their intervals are "
             "moved back by as much. McNemar's test takes posts as independent.",
@@ -96,16 +96,13 @@ def _levels(reactions: Reactions, model: AskedModel) -> Iterator[Row]:
 
 
 def _ceiling(reactions: Reactions) -> Iterator[Row]:
-    for split, posts in reactions.splits.items():
-        found = tone_ceiling(
-            reactions.of(reactions.observed_tones, posts),
-            communities=reactions.communities,
-            n_splits=reactions.parameters.splits,
-            **reactions.resampling,
-        )
-        if found["tone_exact_match"].n:
-            cells: dict[str, Cell] = {"model": CEILING, "split": split, "level": ""}
-            yield Row(cells | _cells(found), reactions.who.people_marks, n_people=reactions.who.n_people)
+    observed = reactions.of(reactions.observed_tones, reactions.splits[ALL])
+    found = tone_ceiling(
+        observed, communities=reactions.communities, n_splits=reactions.parameters.splits, **reactions.resampling
+    )
+    if found["tone_exact_match"].n:
+        cells: dict[str, Cell] = {"model": CEILING, "split": ALL, "level": ""}
+        yield Row(cells | _cells(found), reactions.who.people_marks, n_people=reactions.who.n_people)
 
 
 def _deltas(reactions: Reactions, model: AskedModel) -> Iterator[Row]:

@@ -181,7 +181,7 @@ def test_where_posts_come_from_is_counted_and_drawn(
         lines.setdefault((point["panel"], point["who"]), []).append((point["value"], point["keyphrases"]))
     assert lines["Posts with the keyphrase", "All candidates"] == [(2, 4), (4, 2), (8, 1)]
     assert lines["Sparsity", "Most salient"] == [(0, 1)]
-    assert row(report, "keyphrases", group="All candidates")["frequency"] == "3, 8"
+    assert row(report, "keyphrases", group="All candidates")["frequency"] == "3; 8"
 
 
 def test_communities_move_between_intervals(simulated: Paired, asked: dict[str, Any]):
