@@ -37,16 +37,7 @@ def latex_table(table: Mapping[str, Any]) -> str:
     undefined.
     """
     columns, rows, kind = _with_kinds(table)
-    heads, cells = [_head(column) for column in columns], [list(_cells(columns, row)) for row in rows]
-    flat: list[list[Cell]] = [[[" ".join(cell)] for cell in row] for row in cells]
-    widths = [max(map(len, lines)) for lines in ([*head, *(row[n][0] for row in flat)] for n, head in enumerate(heads))]
-    turned = sum(widths) > _ACROSS
-    numbers = [column["kind"] in ("count", "estimate") for column in columns]
-    words = [_BROKEN if width > _IN_TEXT else "l" for width in widths]
-    aligned = "".join("r" if number else own for number, own in zip(numbers, words, strict=True))
-    head, body = _row(heads, numbers, "b"), [_row(row, numbers, "t") for row in (cells if turned else flat)]
-    on_a_page = _LINES_TURNED // max((len(cell) for row in cells for cell in row), default=1) if turned else _LINES
-    parts = [body[start : start + on_a_page] for start in range(0, max(len(body), 1), on_a_page)]
+    turned, aligned, head, parts = _typeset(columns, rows)
     captions = _captions(table["code"], f"{table['title']}. {table['caption']}{kind}", len(parts))
     place, reasons = "sidewaystable" if turned else "table", list(_reasons(columns, rows))
     lines: list[str] = []
@@ -55,6 +46,21 @@ def latex_table(table: Mapping[str, Any]) -> str:
         lines += [r"\toprule", head, r"\midrule", *part, r"\bottomrule", r"\end{tabular}}", *reasons]
         lines += [f"\\end{{{place}}}"]
     return "\n".join([*_needed("\n".join(lines)), *lines, ""])
+
+
+def _typeset(columns: Sequence[Json], rows: Sequence[Json]) -> tuple[bool, str, str, list[list[str]]]:
+    """Whether the table is turned, how its columns are aligned, its head, and the rows of each part."""
+    heads, cells = [_head(column) for column in columns], [list(_cells(columns, row)) for row in rows]
+    flat: list[list[Cell]] = [[[" ".join(cell)] for cell in row] for row in cells]
+    widths = [max(map(len, lines)) for lines in ([*head, *(row[n][0] for row in flat)] for n, head in enumerate(heads))]
+    turned = sum(widths) > _ACROSS
+    numbers = [column["kind"] in ("count", "estimate") for column in columns]
+    words = [_BROKEN if width > _IN_TEXT else "l" for width in widths]
+    aligned = "".join("r" if number else own for number, own in zip(numbers, words, strict=True))
+    body = [_row(row, numbers, "t") for row in (cells if turned else flat)]
+    on_a_page = _LINES_TURNED // max((len(cell) for row in cells for cell in row), default=1) if turned else _LINES
+    parts = [body[start : start + on_a_page] for start in range(0, max(len(body), 1), on_a_page)]
+    return turned, aligned, _row(heads, numbers, "b"), parts
 
 
 def _captions(code: str, title: str, n_parts: int) -> Iterator[str]:
