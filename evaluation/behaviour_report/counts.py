@@ -1,7 +1,7 @@
 """What a behaviour report keeps: frames counted from cells, without ids. Pure.
 
-Their size depends on how many levels are compared, not on how many items or answers there are: of units with the same
-counts only the number is kept.
+Their size depends on how many levels are compared and on how differently units were answered, not on how many answers
+there are: of units with the same counts only the number is kept.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
