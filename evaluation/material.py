@@ -15,7 +15,7 @@ from projects.models import Project
 from responses.models import RespondentKind, Response, SourceKind
 from studies.models import Session, Study
 
-ITEMS_LOOKED_AT = 20  # of each dataset, for answers that were imported
+ITEMS_LOOKED_AT = 20  # of each dataset, for answers that were imported or derived
 
 
 class _Asked(NamedTuple):
@@ -53,8 +53,8 @@ class Material:
 def answered_materials(project: Project) -> list[Material]:
     """What was answered in the project, the newest first.
 
-    Six queries on studies, labelling projects and jobs, and on imported answers to a few items: they cost the same for
-    any number of answers.
+    Six queries on studies, labelling projects and jobs, and on imported and derived answers to a few items of each
+    dataset: they cost the same for any number of items.
     """
     datasets = project.datasets.in_bulk()
     instruments = {instrument.name: instrument for instrument in project.instruments.order_by("version")}
@@ -89,7 +89,7 @@ def _asked(project: Project) -> Iterator[_Asked]:
         yield _Asked(dataset, instrument, RespondentKind.MODEL, model, at)
     imported = Response.objects.filter(
         project=project,
-        source_kind=SourceKind.IMPORT,
+        source_kind__in=[SourceKind.IMPORT, SourceKind.CALL],  # protocols store what calls say of other items
         item__dataset__project=project,
         item__position__lt=ITEMS_LOOKED_AT,
     )
