@@ -30,6 +30,7 @@ function press(key, target) {
   const letter = nameOf(key);
   if (questions && answersBy(questions, letter)) return true;
   if (key === "Enter" && !target.closest("a, button, summary")) {
+    if (questions?.goOn()) return true;
     form?.requestSubmit();
     return Boolean(form);
   }

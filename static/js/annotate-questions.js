@@ -61,6 +61,18 @@ export class Questions {
     this.active?.scrollIntoView({ block: "nearest" });
   }
 
+  /** Whether the mark went on to a question that needs an answer: it stays at one of several answers by itself. */
+  goOn() {
+    if (this.active?.dataset.kind !== "multi" || !this.#answered(this.active)) return false;
+    const next = this.asked.find(
+      (other) => optionsOf(other).length && !other.querySelector(".field-optional") && !this.#answered(other),
+    );
+    if (!next) return false;
+    this.turnTo(next);
+    next.scrollIntoView({ block: "nearest" });
+    return true;
+  }
+
   /** Whether the key did something: it chose an option that alone has it wherever that is, else one of the active
    *  question, or it took the last one back. */
   press(key) {

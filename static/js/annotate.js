@@ -264,9 +264,10 @@ function press(key, target) {
   return Boolean(link);
 }
 
-/** Submit, or leave a page that only has to be read. */
+/** Go on to the next question, submit, or leave a page that only has to be read. */
 function goOn(target) {
   if (target.closest("a, button, summary")) return false;
+  if (questions.goOn()) return true;
   const on = frame.querySelector("[data-on]");
   if (on) on.click();
   else answers()?.requestSubmit();

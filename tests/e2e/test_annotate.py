@@ -456,8 +456,12 @@ def test_every_kind_of_question_by_keyboard(
     why = page.get_by_label("Why unsure?")
     expect(why).to_be_hidden()
     axe(page)
-    page.keyboard.type("7802")  # the right-hand reply, two tones, and 2 on the scale, whose points are their own keys
+    page.keyboard.type("780")  # the right-hand reply and two tones
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-question=answer_sure]")).to_have_attribute("data-active", "")
+    page.keyboard.type("2")  # on the scale, whose points are their own keys
     expect(why).to_be_visible()
+    expect(page.get_by_text("An answer is required.")).to_have_count(0)
     page.keyboard.press("t")
     page.keyboard.type("first line")
     page.keyboard.press("Enter")
