@@ -1,5 +1,6 @@
 """The kinds of questions: what an instrument says of each. Answers to them are checked in `materials.questions`."""
 
+import math
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
@@ -70,7 +71,16 @@ class MultiQuestion(BaseQuestion):
     randomise: bool = False
     order_group: str = ""
     minimum: int = Field(default=0, ge=0)
-    maximum: int | None = None
+    maximum: int | None = Field(default=None, ge=1)
+
+    @model_validator(mode="after")
+    def _can_be_answered(self) -> "MultiQuestion":
+        together = sum(not option.apart for option in self.options)
+        if self.minimum > together:
+            raise ValueError(f"the minimum is {self.minimum}, but {together} options can be chosen together")
+        if self.maximum is not None and self.maximum < self.minimum:
+            raise ValueError("the maximum is below the minimum")
+        return self
 
 
 class ScaleQuestion(BaseQuestion):
@@ -123,6 +133,16 @@ class NumberQuestion(BaseQuestion):
     slider: bool = False
     low_label: str = ""
     high_label: str = ""
+
+    @model_validator(mode="after")
+    def _can_be_answered(self) -> "NumberQuestion":
+        if self.minimum is None or self.maximum is None:
+            return self
+        if self.maximum < self.minimum:
+            raise ValueError("the maximum is below the minimum")
+        if self.integer and math.ceil(self.minimum) > math.floor(self.maximum):
+            raise ValueError("there is no whole number from the minimum to the maximum")
+        return self
 
     @model_validator(mode="after")
     def _slider_has_ends(self) -> "NumberQuestion":

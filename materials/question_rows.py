@@ -194,8 +194,12 @@ class QuestionRow(KindRow):
     def entry(self) -> dict[str, Any]:
         return super().entry | self.cleaned_data.get("more", {})
 
+    def read_question(self, data: Any) -> Any:
+        """The question of the row's kind. Raises ValidationError, whose places begin with a field."""
+        return MODELS[self.cleaned_data["kind"]].model_validate(data)
+
     def clean(self) -> dict[str, Any]:
-        self.check_entry(QUESTION.validate_python)
+        self.check_entry(self.read_question)
         return self.cleaned_data
 
 

@@ -166,6 +166,8 @@ def sentence_of(fault: Mapping[str, Any]) -> str:
     """What pydantic finds wrong, as a sentence."""
     if fault["type"] == "too_short":
         return f"Give at least {fault['ctx']['min_length']}."
+    if fault["type"] == "extra_forbidden":
+        return f"There is no setting {fault['loc'][-1]}."
     what: str = fault["msg"].removeprefix("Value error, ")
     first, _, _ = what.partition(" ")
     return f"{what[:1].upper() if first.isalpha() else what[:1]}{what[1:]}."

@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 
 from materials.lines import read_names, write_names
-from materials.question_rows import QUESTION, QuestionRow
+from materials.question_rows import QuestionRow
 
 
 class CheckRow(QuestionRow):
@@ -35,5 +35,5 @@ class CheckRow(QuestionRow):
         return int(text) if is_number else text
 
     def clean(self) -> dict[str, Any]:
-        self.check_entry(lambda entry: QUESTION.validate_python(entry["question"]))
+        self.check_entry(lambda entry: self.read_question(entry["question"]))
         return self.cleaned_data

@@ -140,6 +140,8 @@ def test_a_copy_stands_after_its_question_with_a_code_of_its_own():
         ({"questions-2-first_field": ""}, "first_field", "This field is required."),
         ({"questions-3-minimum": "9"}, "__all__", "A scale needs a maximum 1 to 100 above its minimum."),
         ({"questions-4-most": "0"}, "most", "Input should be greater than or equal to 1."),
+        ({"questions-1-max_length": "0"}, "max_length", "Input should be greater than or equal to 1."),
+        ({"questions-1-more": '{"hotkey": "x"}'}, "__all__", "There is no setting hotkey."),
         ({"questions-0-text": "a\x00"}, "text", "Null characters are not allowed."),
     ],
 )

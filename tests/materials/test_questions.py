@@ -189,6 +189,19 @@ def test_show_if_looks_at_earlier_answers():
         ([{"kind": "riddle", "code": "a", "text": "?"}], "riddle"),
         ([{"kind": "scale", "code": "a", "text": "?", "minimum": 1, "maximum": 1}], "1 to 100"),
         ([{"kind": "scale", "code": "a", "text": "?", "labels": ["x"]}], "one for each point"),
+        ([{"kind": "number", "code": "a", "text": "?", "minimum": 2, "maximum": 1}], "maximum is below the minimum"),
+        (
+            [{"kind": "number", "code": "a", "text": "?", "minimum": 0.2, "maximum": 0.8, "integer": True}],
+            "no whole number",
+        ),
+        (
+            [{"kind": "multi", "code": "a", "text": "?", "options": options("x", "y"), "minimum": 3}],
+            "the minimum is 3, but 2 options can be chosen together",
+        ),
+        (
+            [{"kind": "multi", "code": "a", "text": "?", "options": options("x", "y"), "minimum": 2, "maximum": 1}],
+            "maximum is below the minimum",
+        ),
         ([{"kind": "text", "code": "A b", "text": "?"}], "code"),
         ([{"kind": "text", "code": "a", "text": "?", "colour": "red"}], "colour"),
     ],
