@@ -58,7 +58,9 @@ def _draw(question: Any, content: Mapping[str, Any], rng: Random) -> Any:
         case "span":
             return _passage(question, content, rng)
     last = last_codes(question)
-    codes = [code for code in option_codes(question) if code not in last] or list(option_codes(question))
+    codes = [code for code in option_codes(question) if code not in last]
+    if not codes:
+        return [rng.choice(last)] if question.kind == "multi" else rng.choice(last)
     match question.kind:
         case "multi":
             most = len(codes) if question.maximum is None else min(question.maximum, len(codes))

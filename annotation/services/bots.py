@@ -9,9 +9,9 @@ from django.db.models import Max, QuerySet
 
 from annotation.bots import bot_answers
 from annotation.models import Assignment, Decision, KnownAnswer, LabelProject
-from annotation.refusals import LabelProjectError
+from annotation.refusals import LabelProjectError, RefusedError
 from annotation.services.adjudicating import decide
-from annotation.services.answering import submit
+from annotation.services.answering import NotValidError, submit
 from annotation.services.claiming import claim_next
 from annotation.services.members import MembershipRefusedError, name_members
 from annotation.suggested import AUDITED, ONE_OF, RIGHT, WRONG, audit_key
@@ -48,7 +48,7 @@ def label_with_bots(
 
     Without `annotators` there are as many bots as an item has places. `given`: what they answer to some questions, by
     code. Called again with the same seed, they go on where they were. Raises LabelProjectError when labelling is
-    closed, and when a person has had a place here, unless `beside_people`.
+    closed, when an answer is refused, and when a person has had a place here, unless `beside_people`.
     """
     if not label_project.is_open:
         raise LabelProjectError(f"{label_project} is closed; open it, so that bots can label.")
@@ -142,7 +142,11 @@ def _answer(place: Assignment, user: User, *, seed: int, given: Mapping[str, Any
         seed=seed,
         known={**given, **_right(place)},
     )
-    submit(place, user, answers | _verdicts(place, answers), simulated=True)
+    try:
+        submit(place, user, answers | _verdicts(place, answers), simulated=True)
+    except RefusedError as error:
+        why = " ".join(error.errors.values()) if isinstance(error, NotValidError) else error
+        raise LabelProjectError(f"What a bot answered on item {place.item.external_id} was refused: {why}") from error
 
 
 def _right(place: Assignment) -> dict[str, Any]:

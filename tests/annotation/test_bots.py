@@ -19,6 +19,7 @@ QUESTIONS = [
     *(question for _, question in EXAMPLES.values()),
     {"kind": "multi", "code": "few", "text": "?", "options": LETTERS, "minimum": 2, "maximum": 3},
     {"kind": "multi", "code": "apart", "text": "?", "options": [*LETTERS, {"code": "no", "text": "no", "apart": True}]},
+    {"kind": "multi", "code": "one", "text": "?", "options": [{**letter, "apart": True} for letter in LETTERS]},
     {"kind": "rank", "code": "top", "text": "?", "options": LETTERS, "top": 2},
     {"kind": "number", "code": "whole", "text": "?", "minimum": 0.5, "maximum": 2.5, "integer": True},
     {"kind": "number", "code": "below", "text": "?", "maximum": -3.25},
@@ -104,6 +105,14 @@ def test_what_bots_cannot_do_is_said(make_label_project):
         call_command("label_bots", label_project.slug, annotators=0)
     with pytest.raises(CommandError, match="There is no labelling project elsewhere"):
         call_command("label_bots", "elsewhere")
+
+
+@pytest.mark.django_db
+def test_an_answer_that_is_refused_is_named_with_its_item(make_label_project):
+    label_project = make_label_project(n=1, gold_every=1)
+    known(label_project, "gold", 1, value="perhaps")
+    with pytest.raises(CommandError, match="a bot answered on item gold-0 was refused: 'perhaps' is not an option"):
+        call_command("label_bots", label_project.slug)
 
 
 @pytest.mark.django_db
