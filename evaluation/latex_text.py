@@ -20,7 +20,7 @@ _ESCAPED = {
     **{letter: f"$\\{name}$" for letter, name in _GREEK.items()},
 }
 _SPECIAL = re.compile("|".join(map(re.escape, _ESCAPED)))
-_CONTROL = re.compile(r"[\x00-\x20\x7f]+")  # TeX refuses some of them, and two ends of a line would be a paragraph
+_CONTROL = re.compile(r"[\x00-\x20\x7f-\x9f]+")  # TeX refuses some of them, and two ends of a line would be a paragraph
 _LATIN = "\u024f"  # the last letter that pdfLaTeX can set
 
 

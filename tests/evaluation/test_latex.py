@@ -89,3 +89,4 @@ def test_other_scripts_are_kept_and_the_table_says_what_sets_them():
     assert "XeLaTeX" in tex.splitlines()[1]
     assert "XeLaTeX" not in latex_table(table(row("né à Łódź, κ ≥ 0", 12, estimate(0.5, 12), marks=["human"])))
     assert escaped("e\u0301") == "é"  # in one letter, as pdfLaTeX needs it
+    assert escaped("a\x00b\x85c") == "a b c"  # which no LaTeX takes
