@@ -89,12 +89,12 @@ def parse_questions(data: Any) -> Questionnaire:
     try:
         return _ADAPTER.validate_python(wrapped)
     except ValidationError as error:
-        between = {"type": "value_error", "loc": ("questions",)}
-        faults = [_fault(entry) for entry in error.errors() if not between.items() <= entry.items()]
+        errors = error.errors()
+        faults = [_fault(entry) for entry in errors if entry["loc"] != ("questions",)]
         if isinstance(wrapped, Mapping) and isinstance(wrapped.get("questions"), list | tuple):
             outlines = [_outline(question) for question in wrapped["questions"]]
             faults += [f"Instrument, at questions: {what}." for _, _, what in faults_between(filter(None, outlines))]
-        raise QuestionError(*faults) from error
+        raise QuestionError(*(faults or map(_fault, errors))) from error
 
 
 def _outline(data: Any) -> Any:

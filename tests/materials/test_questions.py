@@ -207,8 +207,9 @@ def test_show_if_looks_at_earlier_answers():
     ],
 )
 def test_a_wrong_instrument_is_refused_with_its_place(questions: list, words: str):
-    with pytest.raises(QuestionError, match=words):
+    with pytest.raises(QuestionError, match=words) as refused:
         parse_questions(questions)
+    assert len(refused.value.faults) == 1
 
 
 def test_labels_come_from_the_item():
