@@ -311,7 +311,7 @@ class TestCommand:
             run("stop", job.pk)
             run("pause", job.pk)
             assert capsys.readouterr().out.split("\n")[:3] == [
-                f"Job {job.pk} is paused.", f"Job {job.pk} is stopped.", f"Job {job.pk} does not run.",
+                f"Job {job.pk} is paused.", f"Job {job.pk} is stopped.", f"Job {job.pk} does not run: it is stopped.",
             ]  # fmt: skip
             run("resume", job.pk)
         assert counts(job) == {"ok": 3}

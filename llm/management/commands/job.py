@@ -139,7 +139,8 @@ class Command(BaseCommand):
     def _pause(self, *, job: str, **_: Any) -> None:
         for found in self._jobs(job):
             paused = services.pause_job(job=found, reason="Paused from the shell.")
-            self.stdout.write(f"Job {found.pk} {'is paused' if paused else 'does not run'}.")
+            state = "is paused" if paused else f"does not run: it is {found.get_status_display().lower()}"
+            self.stdout.write(f"Job {found.pk} {state}.")
 
     def _stop(self, *, job: str, **_: Any) -> None:
         for found in self._jobs(job):
