@@ -182,7 +182,10 @@ def _several(value: Any) -> Sequence[Any]:
 
 
 def _endpoints(project: Project, *, least: int) -> list[str]:
-    """The names of the project's endpoints, each tested; where some are lacking, the embedded model's are made."""
+    """The names of the project's endpoints; where some are lacking, the embedded model's are made.
+
+    Raises StageError where one of the first `least`, which are asked, does not answer.
+    """
     try:
         for number in count(1):
             there = list(project.endpoints.order_by("name"))
@@ -194,9 +197,12 @@ def _endpoints(project: Project, *, least: int) -> list[str]:
                     "Endpoints, or let the embedded model run."
                 )
             use_embedded_model(project=project, name=NAME if number == 1 else f"{NAME} {number}")
-        for endpoint in there:
-            if endpoint.probed_at is None:
-                probe_endpoint(endpoint=endpoint)
+        for endpoint in there[:least]:
+            found = endpoint.capabilities
+            if not found.get("ok"):
+                found = probe_endpoint(endpoint=endpoint)
+            if not found["ok"]:
+                raise StageError(f"Endpoint {endpoint.name} does not answer. {' '.join(found['sentences'])}")
     except EndpointError as error:
         raise StageError(str(error)) from error
     return [endpoint.name for endpoint in there]

@@ -5,6 +5,7 @@ from django.core.management import CommandError, call_command
 
 from annotation.models import LabelProject
 from annotation.services import claim_next, submit
+from llm.models import Endpoint
 from projects.models import Project, User
 from protocols import catalogue, trial
 from protocols.services import start_protocol
@@ -60,5 +61,8 @@ def test_a_trial_has_its_own_stages_and_settings(project: Project):
     with pytest.raises(CommandError, match="A trial does all stages with settings of its own"):
         call_command("protocol", "small", "keep", "--trial")
     with pytest.raises(CommandError, match="needs 1 endpoints and the project has 0"):
+        call_command("protocol", "pact", "--trial")
+    Endpoint.objects.create(project=project, name="silent", base_url="http://127.0.0.1:9/v1", model="m")
+    with pytest.raises(CommandError, match=r"Endpoint silent does not answer\. \w+"):
         call_command("protocol", "pact", "--trial")
     assert not project.protocol_runs.exists()
