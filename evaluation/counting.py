@@ -7,6 +7,8 @@ from django.db.models import Count, Expression, F, QuerySet, Value
 
 from evaluation.parameters import ModelParameters
 from evaluation.selection import Selection
+from llm.models import Call, Job
+from llm.querysets import unwritten_calls
 from responses.models import Response
 from responses.querysets import text_of
 
@@ -51,6 +53,19 @@ def text_column(name: str | None, *, item: str = "item__") -> Expression:
 def columns_named(*names: str) -> dict[str, Expression | F]:
     """Some of COLUMNS."""
     return {name: COLUMNS[name] for name in names}
+
+
+def calls_without_answer(calls: QuerySet[Call], jobs: QuerySet[Job]) -> pd.DataFrame:
+    """Those of the calls that ended without one or have not ended, and what the jobs have yet to write into the ledger.
+
+    Columns `model`, `status` (of `Call.Status`) and `n`.
+    """
+    without = [status for status in Call.Status.values if status != Call.Status.OK]
+    columns: dict[str, Expression | F] = {"model": F("job__endpoint__model"), "status": F("status")}
+    found = group(calls.filter(status__in=without), columns, n=Count("pk"))
+    unwritten = [(model, Call.Status.PENDING.value, n) for model, n in unwritten_calls(jobs).items()]
+    both = pd.concat([found, pd.DataFrame.from_records(unwritten, columns=[*columns, "n"])])
+    return both.groupby(["model", "status"], as_index=False).agg({"n": "sum"})
 
 
 def persons(people: QuerySet[Response], *by: str) -> pd.DataFrame:

@@ -10,12 +10,12 @@ import pandas as pd
 from django.db.models import Case, Count, IntegerField, Q, QuerySet, Subquery, When
 
 from evaluation.answers import of_every_session, of_models, of_people
-from evaluation.counting import COLUMNS, asked, columns_named, group, persons, text_column
+from evaluation.counting import COLUMNS, asked, calls_without_answer, columns_named, group, persons, text_column
 from evaluation.parameters import AlignmentParameters
 from evaluation.probable_answers import expected_answers
 from evaluation.selection import Selection, select_alignment
 from evaluation.study_filters import filtered
-from llm.models import Call
+from llm.models import Call, Job
 from projects.models import Project
 from responses.models import Outcome, Response
 from responses.querysets import same_occasion
@@ -138,17 +138,13 @@ def _numbered(pairs: pd.DataFrame) -> pd.DataFrame:
 
 def _calls(selection: Selection[AlignmentParameters]) -> pd.DataFrame:
     """Calls of this dataset and instrument that ended without an answer, or have not ended, by model and status."""
-    asked = Q(job__question_codes=[])
+    asked = Q(question_codes=[])
     for code in selection.questions:
-        asked |= Q(job__question_codes__contains=code)
-    calls = Call.objects.filter(
-        asked, job__project=selection.project, job__dataset=selection.dataset, job__instrument__in=selection.instruments
-    ).exclude(status=Call.Status.OK)
+        asked |= Q(question_codes__contains=code)
+    jobs = Job.objects.filter(
+        asked, project=selection.project, dataset=selection.dataset, instrument__in=selection.instruments
+    )
     if selection.parameters.models:
-        calls = calls.filter(job__endpoint__model__in=selection.parameters.models)
-    rows = calls.values_list("job__endpoint__model", "status").annotate(n=Count("pk"))
-    words = dict(Call.Status.choices)
-    counted = [
-        (model, words[status].lower(), n) for model, status, n in rows.order_by("job__endpoint__model", "status")
-    ]
-    return pd.DataFrame.from_records(counted, columns=["model", "status", "n"])
+        jobs = jobs.filter(endpoint__model__in=selection.parameters.models)
+    found = calls_without_answer(Call.objects.filter(job__in=jobs), jobs)
+    return found.assign(status=[Call.Status(status).label.lower() for status in found["status"]])

@@ -1,5 +1,6 @@
 """Named reads of jobs and calls for the pages."""
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import timedelta
 from statistics import median
@@ -74,6 +75,17 @@ def job_progress(job: Job) -> Progress:
         problems=job_problems(job),
         problems_partial=max(job.n_truncated, job.n_unparsed, job.n_refused, job.n_error) > NEWEST_FAILED,
     )
+
+
+def unwritten_calls(of: QuerySet[Job]) -> Counter[str]:
+    """How many calls that jobs have yet to ask are not in the ledger, which is written ahead only in part, by model."""
+    going = of.filter(status__in=[Job.Status.RUNNING, Job.Status.PAUSED], expanded=False)
+    left: Counter[str] = Counter()
+    for model, planned, written in going.annotate(n=Count("calls")).values_list(
+        "endpoint__model", "planned_calls", "n"
+    ):
+        left[model] += planned - written
+    return +left
 
 
 def mark_rate(job_id: int) -> None:

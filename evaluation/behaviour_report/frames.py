@@ -1,15 +1,14 @@
 """What a behaviour report is computed from, read from the database: the only way in which answers reach it."""
 
 import pandas as pd
-from django.db.models import Count, Expression, F
 
 from evaluation.behaviour_report.cells import Cells
 from evaluation.behaviour_report.counts import count_frames
 from evaluation.behaviour_report.parameters import BehaviourParameters
 from evaluation.behaviour_report.reading import read_cells
 from evaluation.behaviour_report.selecting import Chosen, respondents, select_behaviour
-from evaluation.counting import asked, group, text_column
-from llm.models import Call
+from evaluation.counting import asked, calls_without_answer
+from llm.models import Call, Job
 from projects.models import Project
 
 
@@ -49,14 +48,10 @@ def _pooled(selection: Chosen, cells: Cells) -> pd.DataFrame:
 
 def _calls(selection: Chosen) -> pd.DataFrame:
     """Calls of this dataset and instrument that ended without an answer, or have not ended, by model and status."""
-    without = [status for status in Call.Status.values if status != Call.Status.OK]
-    calls = Call.objects.filter(
-        job__project=selection.project,
-        job__dataset=selection.dataset,
-        job__instrument__in=selection.instruments,
-        respondent__in=respondents(selection),
-        status__in=without,
+    jobs = Job.objects.filter(
+        project=selection.project, dataset=selection.dataset, instrument__in=selection.instruments
     )
-    columns: dict[str, Expression | F] = {"model": text_column("attr_model"), "status": F("status")}
-    found = group(calls, columns, n=Count("pk"))
-    return found.assign(status=found["status"].map(dict(Call.Status.choices)).astype(str))
+    if selection.parameters.models:
+        jobs = jobs.filter(endpoint__model__in=selection.parameters.models)
+    found = calls_without_answer(Call.objects.filter(job__in=jobs), jobs)
+    return found.assign(status=[Call.Status(status).label for status in found["status"]])

@@ -116,6 +116,10 @@ def test_calls_without_an_answer_are_counted_by_status(answered: Paired, paramet
         Call.objects.create(item=items[1], status="ok", values={}, **cell)
     calls = frames_of(answered, parameters).calls
     assert calls.to_numpy().tolist() == [["tiny", "unparsed", 2]]
+    # The ledger is written ahead only in part: what a job has yet to write into it is not asked either.
+    Job.objects.filter(name="[]").update(status="paused", planned_calls=12)
+    calls = frames_of(answered, parameters).calls
+    assert calls.to_numpy().tolist() == [["tiny", "pending", 10], ["tiny", "unparsed", 2]]
 
 
 def test_what_is_not_in_the_project_is_named(answered: Paired, parameters: dict[str, Any]):
@@ -145,7 +149,7 @@ def test_the_cost_grows_with_groups_and_not_with_answers(paired: Paired, paramet
     paired.record(rows)
     with CaptureQueriesContext(connection) as queries:
         frames = frames_of(paired, parameters)
-    assert len(queries) <= 12
+    assert len(queries) <= 13
     assert len(frames.people) == 2 * 4 * 2
     assert frames.people["n"].sum() == 2400
     assert frames.pairs["n"].sum() == 1200
