@@ -9,7 +9,7 @@ from evaluation.marks import Mark
 from evaluation.metrics.alignment import alignment_summary
 from evaluation.metrics.result import Estimate
 from evaluation.sections.comparison import Comparison, Setting
-from evaluation.sections.shape import Column, Figure, Row, Section, Table, estimate_cell, two_decimals
+from evaluation.sections.shape import Column, Figure, Row, Section, Table, estimate_cell, n_items, two_decimals
 
 COLUMNS = (
     Column("question", "Question", shown=False),
@@ -133,7 +133,7 @@ def _figures(comparison: Comparison, results: Sequence[Result]) -> tuple[Figure,
         _dot(comparison, result, metric) for metric in PANELS for result in drawn if result.summary[metric].defined
     ]
     counts = [result.summary["rate_mae"].n for result in drawn]
-    n = f"n = {min(counts)} items" if len(set(counts)) == 1 else f"n = {min(counts)} to {max(counts)} items"
+    n = n_items(min(counts)) if len(set(counts)) == 1 else f"n = {min(counts)} to {max(counts)} items"
     who = dict.fromkeys(comparison.line(result.setting) for result in drawn)
     return (
         Figure(

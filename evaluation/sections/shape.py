@@ -104,5 +104,14 @@ def two_decimals(number: float) -> str:
     return f"{number:z.2f}".replace("-", "−")
 
 
+def n_items(n: int) -> str:
+    """The number of items in words of a caption.
+
+    >>> n_items(1), n_items(2)
+    ('n = 1 item', 'n = 2 items')
+    """
+    return f"n = {n} {'item' if n == 1 else 'items'}"
+
+
 def _defined(number: float) -> float | None:
     return None if math.isnan(number) else float(number)

@@ -11,7 +11,7 @@ from evaluation.metrics.alignment import alignment_summary
 from evaluation.metrics.items import item_rates
 from evaluation.metrics.result import Estimate
 from evaluation.sections.comparison import Comparison, Setting
-from evaluation.sections.shape import Figure, Section, two_decimals
+from evaluation.sections.shape import Figure, Section, n_items, two_decimals
 
 
 def uncertainty(comparison: Comparison) -> Section | None:
@@ -57,7 +57,7 @@ def _figure(
     correlations: Mapping[Setting, Estimate],
 ) -> Figure:
     numbers = [
-        f"{_name(comparison, setting)}: r = {_with_interval(found)} (n = {found.n} items)"
+        f"{_name(comparison, setting)}: r = {_with_interval(found)} ({n_items(found.n)})"
         for setting, found in ((setting, correlations[setting]) for setting in varied)
     ]
     points = [point for setting, items in varied.items() for point in _points(comparison, setting, items)]
