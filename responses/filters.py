@@ -1,11 +1,14 @@
 """Which answers to show or export: the query parameters of the responses page, its exports and the REST interface."""
 
 import re
+from collections.abc import Iterable, Sequence
+from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
 from django.db.models import Exists, Q, QuerySet
 from django.http import QueryDict
+from django.utils.text import Truncator
 
 from projects.models import Project
 from responses.models import Outcome, RespondentKind, Response
@@ -17,6 +20,9 @@ _NAMED = re.compile(r"(attr|cond)_([a-z][a-z0-9]*(?:_[a-z0-9]+)*)")
 _PATHS = {"attr": "respondent__attributes", "cond": "condition__factors"}
 _WORDS = {"attr": "attribute", "cond": "factor"}
 
+Choice = tuple[str, str]
+SEVERAL = "In several instruments"
+QUESTION_LENGTH = 70  # characters of a question in a list
 CURSORS = ("before", "after")
 PEOPLE = "people"  # of either kind
 KINDS = [("", "Everybody"), (PEOPLE, "People"), *RespondentKind.choices]
@@ -44,6 +50,31 @@ def query_string(data: QueryDict, **cursor: int) -> str:
     return urlencode([*((name, value) for name, value in given if name not in CURSORS), *cursor.items()])
 
 
+def question_choices(versions: Iterable[tuple[str, str, list[dict[str, Any]]]]) -> list[tuple[str, list[Choice]]]:
+    """The questions by the title of their instrument, each code once, those of several instruments last.
+
+    `versions` are (name, title, questions) of instruments, later versions after earlier ones, whose words count.
+
+    >>> question_choices([("a", "A", [{"code": "x", "text": "X?"}]), ("a", "Ages", [{"code": "x", "text": "Why?"}])])
+    [('Ages', [('x', 'x · Why?')])]
+    """
+    titles: dict[str, str] = {}
+    texts: dict[str, str] = {}
+    asked_in: dict[str, set[str]] = {}
+    for name, title, questions in versions:
+        titles[name] = title
+        for question in questions:
+            texts[question["code"]] = question["text"]
+            asked_in.setdefault(question["code"], set()).add(name)
+    groups: dict[str, list[Choice]] = {name: [] for name in sorted(titles, key=titles.__getitem__)}
+    shared: list[Choice] = []
+    for code, names in sorted(asked_in.items()):
+        group = shared if len(names) > 1 else groups[min(names)]
+        group.append((code, Truncator(f"{code} · {texts[code]}").chars(QUESTION_LENGTH)))
+    found = [*((titles[name], choices) for name, choices in groups.items()), (SEVERAL, shared)]
+    return [(title, choices) for title, choices in found if choices]
+
+
 class ResponseFilterForm(forms.Form):
     """All fields are optional. What superseded answers were is shown on request only."""
 
@@ -64,13 +95,13 @@ class ResponseFilterForm(forms.Form):
         super().__init__(data, label_suffix="")
         self.project = project
         datasets = project.datasets.values_list("slug", "name")
-        questions = {q["code"] for codes in project.instruments.values_list("questions", flat=True) for q in codes}
         self._offer("dataset", [("", "All datasets"), *datasets])
-        codes = [(code, code) for code in sorted(questions)]
-        instruments = dict(project.instruments.order_by("version").values_list("name", "title"))
-        self._offer("instrument_name", [("", "All instruments"), *instruments.items()])
-        self._offer("question", [("", "All questions"), *codes])
-        self._offer("also", [("", "Any or none"), *codes])
+        versions = list(project.instruments.order_by("version").values_list("name", "title", "questions"))
+        titles = {name: title for name, title, _ in versions}
+        self._offer("instrument_name", [("", "All instruments"), *titles.items()])
+        questions = question_choices(versions)
+        self._offer("question", [("", "All questions"), *questions])
+        self._offer("also", [("", "Any or none"), *questions])
         for field in self.fields.values():
             if isinstance(field, forms.ChoiceField):
                 field.error_messages["invalid_choice"] = "%(value)s is not in this project; choose one of the list."
@@ -88,7 +119,7 @@ class ResponseFilterForm(forms.Form):
         """Whether a filter is in use that is not among the foremost."""
         return any(field.data for field in [*self.others, self["superseded"]])
 
-    def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
+    def _offer(self, name: str, choices: Sequence[tuple[str, str | list[tuple[str, str]]]]) -> None:
         field = self.fields[name]
         assert isinstance(field, forms.ChoiceField)
         field.choices = choices

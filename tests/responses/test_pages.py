@@ -8,6 +8,7 @@ from django.urls import reverse
 from materials.models import Dataset, Item
 from projects.models import AuditEvent, Project, Role
 from projects.services import set_member
+from responses.filters import question_choices
 from responses.models import RespondentKind
 from responses.overview import box
 from responses.services import get_condition, get_respondent
@@ -62,6 +63,16 @@ def test_filters_say_which_answers_are_behind_a_number(many: Scene, viewer, clie
     assert count(client, many, cond_prompt="plain v1") == 122
     assert count(client, many, attr_country__regex="J.*") == 122  # no name of an attribute, so no filter
     assert count(client, many, before="x" * 50) == 122
+
+
+def test_questions_stand_once_under_the_title_of_their_instrument():
+    fits, note, much = ({"code": code, "text": f"{code.title()}?"} for code in ("fits", "note", "much"))
+    versions = [("b", "Old", [fits, note]), ("a", "Same", [much]), ("b", "New", [fits]), ("c", "Same", [note])]
+    assert question_choices(versions) == [
+        ("New", [("fits", "fits · Fits?")]),
+        ("Same", [("much", "much · Much?")]),
+        ("In several instruments", [("note", "note · Note?")]),
+    ]
 
 
 def test_sessions_and_simulated_people_can_be_chosen(many: Scene, viewer, client_as):
