@@ -7,12 +7,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from materials.content import ordered
+from materials.fitting import shown_fields
 from materials.forms import JSON, InstrumentForm, initial_values
 from materials.item_parts import item_parts, pairs
 from materials.models import Instrument
 from materials.presentation import item_orders, shown_questions
 from materials.previews import previews
-from materials.querysets import item_fields, item_for_preview, versions
+from materials.querysets import fields_of_no_item, item_fields, item_for_preview, versions
 from materials.question_examples import examples
 from materials.question_file import questions_json
 from materials.questions import span_fields, text_fields
@@ -66,16 +67,21 @@ def _published(request: MemberRequest, project: Project, form: InstrumentForm) -
     made = publish_instrument(project=project, by=request.user, **form.instrument)
     unchanged = f"Nothing changed: version {made.version} of {made.name} asks these questions already."
     messages.success(request, f"{made} is published." if made.version > before else unchanged)
+    if missing := fields_of_no_item(made):
+        messages.warning(request, f"No item of this project has {' or '.join(missing)}, which its questions show.")
     return redirect("instrument", slug=project.slug, pk=made.pk)
 
 
 def _new(request: HttpRequest, project: Project, form: InstrumentForm, opened: str = "") -> HttpResponse:
     """The form, with `opened` as the question that was just added or moved; only its preview for a part of the page."""
+    start, fields = _start(request, project), item_fields(project)
     context = _context(project) | {
         "form": form,
+        "heading": f"New version of {start.title}" if start else "New instrument",
         "opened": opened,
         "examples": examples() if form.way == JSON else [],
-        "item_fields": item_fields(project),
+        "item_fields": fields,
+        "field_names": list(dict.fromkeys(name for _, names in fields for name in names)),
     }
     if form.is_valid() and form.instrument["questions"]:
         draft = Instrument(project=project, **form.instrument)
@@ -94,10 +100,11 @@ def _shown(project: Project, instrument: Instrument) -> dict[str, Any]:
     sides = pairs(questionnaire, content, orders)
     return {
         "item": item,
-        "missing": "" if item else ", ".join(text_fields(questionnaire.questions)),
+        "missing": [] if item else fields_of_no_item(instrument),
+        "needed": text_fields(questionnaire.questions),
         "parts": item_parts(
             content,
-            [],
+            shown_fields(item.dataset) if item else [],
             without=[field for pair in sides for field in pair],
             marked=span_fields(questionnaire.questions),
         ),
@@ -108,10 +115,14 @@ def _shown(project: Project, instrument: Instrument) -> dict[str, Any]:
 
 
 def _initial(request: HttpRequest, project: Project) -> dict[str, Any]:
-    """The fields of the version that the new one starts from (?from=its id)."""
-    start = request.GET.get("from", "")
-    found = project.instruments.filter(pk=int(start)).first() if start.isascii() and start.isdigit() else None
-    return initial_values(title=found.title, name=found.name, questions=found.questions) if found else {}
+    start = _start(request, project)
+    return initial_values(title=start.title, name=start.name, questions=start.questions) if start else {}
+
+
+def _start(request: HttpRequest, project: Project) -> Instrument | None:
+    """The version that the new one starts from (?from=its id)."""
+    pk = request.GET.get("from", "")
+    return project.instruments.filter(pk=int(pk)).first() if pk.isascii() and pk.isdigit() else None
 
 
 def _context(project: Project) -> dict[str, Any]:

@@ -116,7 +116,8 @@ def shown_questions(
             marked=getattr(question, "field", ""),
             multiline=getattr(question, "multiline", False),
             limits=limits_of(question),
-            **_condition(question),
+            show_if=_show_if(question),
+            condition=condition_of(question),
         )
         for question in questionnaire.questions
     ]
@@ -146,14 +147,15 @@ def given_places(question: Any, code: str, answer: Any) -> tuple[str, ...]:
     return (str(places[code]),) if code in places else ()
 
 
-def _condition(question: Any) -> dict[str, str]:
-    if question.show_if is None:
-        return {}
-    earlier, values = question.show_if.question, [str(value) for value in question.show_if.any_of]
-    return {
-        "show_if": json.dumps({"name": PREFIX + earlier, "any_of": values}),
-        "condition": f"Asked only when {earlier} is {' or '.join(values)}.",
-    }
+def condition_of(question: Any) -> str:
+    """When the question is asked, in words; "" for one that always is."""
+    rule = question.show_if
+    return f"Asked only when {rule.question} is {' or '.join(map(str, rule.any_of))}." if rule else ""
+
+
+def _show_if(question: Any) -> str:
+    rule = question.show_if
+    return json.dumps({"name": PREFIX + rule.question, "any_of": list(map(str, rule.any_of))}) if rule else ""
 
 
 def _options(

@@ -8,6 +8,8 @@ from materials.models import Dataset, Instrument, Item
 from materials.questions import text_fields
 from projects.models import AuditEvent, Project
 
+DATASETS_NAMED = 10
+
 
 def datasets_with_counts(project: Project) -> QuerySet[Dataset]:
     return Dataset.objects.filter(project_id=project.pk).annotate(item_count=Count("items"))
@@ -23,10 +25,10 @@ def search_items(dataset: Dataset, words: str) -> QuerySet[Item]:
     )
 
 
-def item_fields(project: Project) -> list[str]:
-    """The fields of the project's items, dataset by dataset, as far as their order is known."""
-    orders = Dataset.objects.filter(project_id=project.pk).order_by("pk").values_list("field_order", flat=True)
-    return list(dict.fromkeys(field for order in orders for field in order))
+def item_fields(project: Project) -> list[tuple[str, list[str]]]:
+    """(name, fields) of the newest datasets of the project whose fields' order is known, the newest first."""
+    datasets = Dataset.objects.filter(project_id=project.pk).exclude(field_order=[]).order_by("-pk")
+    return list(datasets.values_list("name", "field_order")[:DATASETS_NAMED])
 
 
 def imports_of(dataset: Dataset) -> QuerySet[AuditEvent]:
@@ -40,6 +42,13 @@ def item_for_preview(instrument: Instrument) -> Item | None:
     fields = text_fields(instrument.questionnaire.questions)
     items = Item.objects.filter(dataset__project_id=instrument.project_id, content__has_keys=fields)
     return items.select_related("dataset").order_by("pk").first()
+
+
+def fields_of_no_item(instrument: Instrument) -> list[str]:
+    """The fields from which its questions take texts and that no item of its project has; one query a field."""
+    items = Item.objects.filter(dataset__project_id=instrument.project_id)
+    fields = text_fields(instrument.questionnaire.questions)
+    return [field for field in fields if not items.filter(content__has_key=field).exists()]
 
 
 def versions(instrument: Instrument) -> QuerySet[Instrument]:

@@ -11,9 +11,11 @@ from django.views.decorators.http import require_GET, require_POST
 from django_htmx.middleware import HtmxDetails
 
 from materials.content import ordered
+from materials.fitting import shown_fields
 from materials.forms import InstrumentForm
 from materials.item_parts import item_parts
 from materials.models import Instrument
+from materials.presentation import condition_of
 from materials.querysets import item_for_preview
 from materials.questions import QuestionError, span_fields, text_fields
 from projects.access import MANAGERS, READERS, MemberRequest, project_view
@@ -142,11 +144,9 @@ def _as_participant(request: MemberRequest, project: Project, instrument: Instru
     questions = instrument.questionnaire.questions
     item = item_for_preview(instrument)
     content = dict(ordered(item.content, item.dataset.field_order)) if item else {}
-    parts = [
-        part
-        for part in item_parts(content, [], without=set(text_fields(questions)) - set(span_fields(questions)))
-        if part.text
-    ]
+    fields = shown_fields(item.dataset) if item else []
+    in_options = set(text_fields(questions)) - set(span_fields(questions))
+    parts = [part for part in item_parts(content, fields, without=in_options) if part.text]
     scenario = [ScenarioPart(part.label, part.text) for part in parts]
     context = {
         "project": project,
@@ -155,7 +155,7 @@ def _as_participant(request: MemberRequest, project: Project, instrument: Instru
         "preview": True,
         "scenario": scenario,
         "scenario_pinned": is_short(scenario),
-        "fields": preview_fields(questions, content),
+        "fields": list(zip(preview_fields(questions, content), map(condition_of, questions), strict=True)),
     }
     return render(request, "studies/participant/instrument.html", context)
 

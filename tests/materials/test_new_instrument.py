@@ -5,7 +5,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from materials.models import Instrument
+from materials.models import Dataset, Instrument
 from materials.question_examples import EXAMPLES
 from materials.question_file import questions_json, read_questions
 from materials.questions import KINDS, QuestionError, parse_questions
@@ -101,11 +101,30 @@ def test_preview_stores_nothing_and_publishing_makes_versions(project: Project, 
     assert "Every day (version 2) is published." in page
 
 
+def test_fields_that_no_item_has_are_named_and_no_others(project: Project, researcher, client_as, make_dataset):
+    for slug in ("older", "newer"):
+        dataset = make_dataset(project, n=1, slug=slug, content=lambda i: {"left": "L"})
+        Dataset.objects.filter(pk=dataset.pk).update(field_order=["left", slug])
+    client, url = client_as(researcher), address("instrument_new", project)
+    asked = WHO | {"options": [*WHO["options"], {"code": "r", "text_field": "right"}]}
+    draft = client.post(url, form(asked, preview="1"))
+    assert "No item of this project has right, which these questions show;" in draft.content.decode()
+    assert draft.context["item_fields"] == [("Newer", ["left", "newer"]), ("Older", ["left", "older"])]
+    page = client.post(url, form(asked), follow=True).content.decode()
+    assert "version 1) is published." in page
+    assert "No item of this project has right, which its questions show." in page
+    make_dataset(project, n=1, slug="apart", content=lambda i: {"right": "R"})
+    page = client.post(url, form(asked, preview="1")).content.decode()
+    assert "No item of this project has all of left, right, which" in page
+
+
 def test_a_new_version_starts_from_the_last_and_is_changed_without_scripts(
     project: Project, researcher, client_as, make_instrument
 ):
     client, url = client_as(researcher), address("instrument_new", project)
+    assert client.get(url).context["heading"] == "New instrument"
     start = client.get(url, {"from": make_instrument(project, questions=[QUESTION]).pk})
+    assert start.context["heading"] == "New version of Everyday"
     typed = posted(start.context["form"])
     added = client.post(url, typed | {"change": "questions-add", "questions-new": "text", "title": ""})
     assert added.status_code == 200

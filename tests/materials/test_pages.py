@@ -1,5 +1,6 @@
 from django.urls import reverse
 
+from materials.models import Dataset
 from projects.models import Project
 
 
@@ -38,7 +39,10 @@ def test_search_finds_ids_and_texts_in_any_case(project: Project, viewer, client
 def test_instrument_shows_options_from_the_item_and_its_conditions(
     project: Project, viewer, client_as, make_dataset, make_instrument
 ):
-    make_dataset(project, n=1, content=lambda i: {"text": "Who pays?", "left": "The <i>host</i>"})
+    dataset = make_dataset(
+        project, n=1, content=lambda i: {"text": "Who pays?", "left": "The <i>host</i>", "id": "scenarios-0"}
+    )
+    Dataset.objects.filter(pk=dataset.pk).update(field_order=["id", "text", "left"])
     options = [{"code": "l", "text_field": "left", "hotkey": "h"}, {"code": "n", "text": "Nobody"}]
     instrument = make_instrument(
         project,
@@ -48,13 +52,17 @@ def test_instrument_shows_options_from_the_item_and_its_conditions(
             {"kind": "scale", "code": "sure", "text": "How sure?", "reason": "To weigh your answer."},
         ],
     )
-    page = client_as(viewer).get(url("instrument", project, pk=instrument.pk)).content.decode()
+    answer = client_as(viewer).get(url("instrument", project, pk=instrument.pk))
+    assert [part.label for part in answer.context["parts"]] == ["Text", "Left"]
+    page = answer.content.decode()
     assert "The &lt;i&gt;host&lt;/i&gt;" in page
     assert "Asked only when who is n." in page
     assert '<kbd aria-hidden="true">H</kbd>' in page
     participant = client_as(viewer).get(url("instrument_participant", project, pk=instrument.pk)).content.decode()
     assert "Who pays?" in participant
     assert "To weigh your answer." in participant
+    assert participant.count("Asked only when who is n.") == 1
+    assert "<strong>Id:" not in participant
     assert "Concord" not in participant
 
 
