@@ -65,16 +65,26 @@ class Trial:
     def go(self) -> None:
         """Do every stage that is not done or is stale; called again, it goes on where it was.
 
-        Raises StageError with what keeps a stage from being done or leaves it nothing to do.
+        A stage that cannot be done, or that has nothing to do, keeps only those back that need it; what was wrong with
+        it is raised as a StageError in the end.
         """
         for job in Job.objects.filter(project=self.run.project, status=Job.Status.RUNNING):
             self.say(f"Job {job.pk} ({job.name}) is being asked, too; the trial is faster while that is paused.")
+        problems = []
         for stage in self.run.protocol.stages:
             state = stage_states(self.run)[stage.code]
+            if problems and state.missing:
+                continue
             if state.open or state.stale or not state.done:
-                left = state.latest if state.open else None
-                done = self._ended(left or run_stage(run=self.run, code=stage.code, by=None, here=True))
-                self.say(f"{stage.title}: {done.came:,} in, {done.out:,} out, {done.seconds:.0f} s.")
+                try:
+                    left = state.latest if state.open else None
+                    done = self._ended(left or run_stage(run=self.run, code=stage.code, by=None, here=True))
+                except StageError as error:
+                    problems.append(f"{stage.title}: {error}")
+                else:
+                    self.say(f"{stage.title}: {done.came:,} in, {done.out:,} out, {done.seconds:.0f} s.")
+        if problems:
+            raise StageError(" ".join(problems))
 
     def _ended(self, stage_run: StageRun) -> StageRun:
         """The run with all that models, bots and reports have to give to it."""

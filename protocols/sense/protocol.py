@@ -10,7 +10,8 @@ from protocols.stages import Protocol, Source
 # With one model under three names each dialogue has three pairs: one to write preferences from, two to test them. They
 # differ above temperature 0 only, where a tiny model also repeats itself less, and so is cut off less.
 TRIAL: Mapping[str, Mapping[str, Any]] = {
-    "read": {"most": 4},
+    "read": {"most": 8},
+    "categorise": {"temperature": 1},  # at 0 a tiny model sorts all dialogues into one topic
     "contrast": {"strong": [1], "weak": [2], "temperature": 1, "max_tokens": 400},
     "challenge": {"least_share": 0},
     "respond": {"models": [1, 2, 3], "temperature": 1, "max_tokens": 400},

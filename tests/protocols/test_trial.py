@@ -1,5 +1,7 @@
 """A trial goes on where it was, leaves other runs and people alone, and asks as many models as its settings name."""
 
+from dataclasses import replace
+
 import pytest
 from django.core.management import CommandError, call_command
 
@@ -8,7 +10,10 @@ from annotation.services import claim_next, submit
 from llm.models import Endpoint
 from projects.models import Project, User
 from protocols import catalogue, trial
+from protocols.context import StageContext
 from protocols.services import start_protocol
+from protocols.stages import StageError, StageResult
+from tests.protocols import small as small_protocol
 
 pytestmark = pytest.mark.django_db
 
@@ -55,6 +60,21 @@ def test_people_who_have_begun_are_left_to_it(project: Project, annotator: User,
     with pytest.raises(CommandError, match="People have begun to label"):
         call_command("protocol", "small", "--trial")
     assert stages(project)[-1] == ("label", "under_way")
+
+
+def test_a_stage_that_cannot_be_done_keeps_only_those_back_that_need_it(project: Project, monkeypatch, capsys):
+    def refuse(ctx: StageContext) -> StageResult:
+        raise StageError("There is no second topic.")
+
+    read, keep, label = small_protocol.PROTOCOL.stages
+    cross = replace(label, code="cross", title="Cross", needs=("read",), run=refuse)
+    judge = replace(label, code="judge", title="Judge", needs=("cross",))
+    stages_of = replace(small_protocol.PROTOCOL, stages=(read, cross, judge, keep))
+    monkeypatch.setattr(small_protocol, "PROTOCOL", stages_of)
+    with pytest.raises(CommandError, match=r"^Cross: There is no second topic\.$"):
+        call_command("protocol", "small", "--trial")
+    assert stages(project)[-1] == ("keep", "done")
+    assert "judge" not in dict(stages(project))
 
 
 def test_a_trial_has_its_own_stages_and_settings(project: Project):

@@ -34,6 +34,10 @@ class Reading(StageSettings):
     most: int | None = Field(default=None, ge=1, description="The first so many dialogues; empty for all.")
 
 
+class Categorising(AskOne):
+    temperature: float = Field(default=0, ge=0, le=2, description="The paper does not give it; 0 can be repeated.")
+
+
 def read(ctx: StageContext) -> StageResult:
     given, why = ctx.files.get(DIALOGUES), Counter[str]()
     if given is None:
@@ -204,7 +208,7 @@ STAGES = (
         title="Topics",
         says="A model sorts each dialogue into one of 32 subcategories of eight topics.",
         needs=("denoise",),
-        settings=AskOne,
+        settings=Categorising,
         prompts=["categorise"],
         collect=_categorised,
     ),
