@@ -70,7 +70,7 @@ class Trial:
         """
         for job in Job.objects.filter(project=self.run.project, status=Job.Status.RUNNING):
             self.say(f"Job {job.pk} ({job.name}) is being asked, too; the trial is faster while that is paused.")
-        problems = []
+        problems: list[str] = []
         for stage in self.run.protocol.stages:
             state = stage_states(self.run)[stage.code]
             if problems and state.missing:
