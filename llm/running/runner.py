@@ -120,9 +120,11 @@ class Runner:
                     self._freed.clear()
                     await self._freed.wait()
                     continue
+                # As it was before: what is settled while nothing can be claimed leaves room in the budget.
+                idle = not self._alive and not self._unsettled
                 calls = await self.hooks.claim(room)
                 self.starved = not calls
-                if not calls and not self._alive and not self._unsettled:
+                if not calls and idle:
                     return
                 if not calls:  # what is in flight may leave room in the budget
                     await asyncio.sleep(LOOK_AGAIN_SECONDS)

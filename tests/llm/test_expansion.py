@@ -1,6 +1,7 @@
 """Ledgers that are written ahead, pilots, budgets and counts: real PostgreSQL, real HTTP, real threads."""
 
 import threading
+import time
 import uuid
 from collections import Counter
 from decimal import Decimal
@@ -172,6 +173,23 @@ def test_a_budget_of_tokens_or_money_is_never_passed(jobs: JobMaker):
     assert money.price <= 500
     with pytest.raises(JobError, match="needs prices"):
         jobs.plan(NOBODY, budget_price=Decimal(1), slug="c")
+
+
+def test_room_that_comes_back_while_nothing_can_be_claimed_is_used(jobs: JobMaker, monkeypatch: pytest.MonkeyPatch):
+    real = ledger.claim
+
+    def late(job: Job, shard: uuid.UUID, *, size: int) -> list[Call]:
+        """Tells that there is nothing when all that was in flight is settled."""
+        claimed = real(job, shard, size=size)
+        while not claimed and job.calls.filter(status=Call.Status.CLAIMED).exists():
+            time.sleep(0.01)
+        time.sleep(0 if claimed else 0.2)
+        return claimed
+
+    monkeypatch.setattr(ledger, "claim", late)
+    with ScriptedModelServer() as server:
+        job = jobs.run(server, n=40, budget_tokens=900, max_tokens=50)
+    assert (job.status, "is used up" in job.status_reason) == ("paused", True)
 
 
 def test_two_who_claim_at_once_share_one_budget(jobs: JobMaker):
