@@ -11,7 +11,7 @@ from protocols.stages import Protocol, Source
 # differ above temperature 0 only, where a tiny model also repeats itself less, and so is cut off less.
 TRIAL: Mapping[str, Mapping[str, Any]] = {
     "read": {"most": 8},
-    "categorise": {"temperature": 1},  # at 0 a tiny model sorts all dialogues into one topic
+    "categorise": {"temperature": 2},  # below, a tiny model sorts all dialogues into one topic
     "contrast": {"strong": [1], "weak": [2], "temperature": 1, "max_tokens": 400},
     "challenge": {"least_share": 0},
     "respond": {"models": [1, 2, 3], "temperature": 1, "max_tokens": 400},
