@@ -22,6 +22,7 @@ from responses.models import Response, SourceKind
 
 NAME = "bot-{}"
 NAMES = r"^bot-\d+$"
+MOST_BOTS = 100  # each is an account
 SETTLED = "Settled by a bot."
 
 
@@ -48,7 +49,8 @@ def label_with_bots(
 
     Without `annotators` there are as many bots as an item has places. `given`: what they answer to some questions, by
     code. Called again with the same seed, they go on where they were. Raises LabelProjectError when labelling is
-    closed, when an answer is refused, and when a person has had a place here, unless `beside_people`.
+    closed, for no bots or too many, when an answer is refused, and when a person has had a place here, unless
+    `beside_people`.
     """
     if not label_project.is_open:
         raise LabelProjectError(f"{label_project} is closed; open it, so that bots can label.")
@@ -58,8 +60,8 @@ def label_with_bots(
         )
     each = max(label_project.overlap, label_project.calibration_overlap or 0)
     wanted = each if annotators is None else annotators
-    if wanted < 1:
-        raise LabelProjectError("Give at least one bot.")
+    if not 1 <= wanted <= max(each, MOST_BOTS):
+        raise LabelProjectError(f"Give 1 to {max(each, MOST_BOTS):,} bots; these are {wanted:,}.")
     users = [_bot(number) for number in range(1, wanted + 1)]
     if label_project.members_only:
         name_members(label_project=label_project, users=users, by=None)

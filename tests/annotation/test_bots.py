@@ -101,8 +101,10 @@ def test_what_bots_cannot_do_is_said(make_label_project):
         call_command("label_bots", label_project.slug)
     label_project.status = "open"
     label_project.save()
-    with pytest.raises(CommandError, match="Give at least one bot"):
-        call_command("label_bots", label_project.slug, annotators=0)
+    for wanted in (0, -1, 101, 10**9):
+        with pytest.raises(CommandError, match=rf"Give 1 to 100 bots; these are {wanted:,}\."):
+            call_command("label_bots", label_project.slug, annotators=wanted)
+    assert not User.objects.filter(username__startswith="bot-").exists()
     with pytest.raises(CommandError, match="There is no labelling project elsewhere"):
         call_command("label_bots", "elsewhere")
 
